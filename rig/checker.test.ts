@@ -67,7 +67,7 @@ const acknowledged = (operations: Operation[]) =>
  * history has no operation that it can change.
  */
 const MUTATIONS: Record<string, Mutation> = {
-  'an acknowledged change is gone at the end': (operations, random) => {
+  'an acknowledged change is missing at the end': (operations, random) => {
     const lost = acknowledged(operations);
     if (lost.length === 0) return undefined;
     const { i } = random.pick(lost).input;
@@ -78,7 +78,7 @@ const MUTATIONS: Record<string, Mutation> = {
     if (first === undefined) return undefined;
     return [...operations, { ...first, call: random.int(20), return: END }];
   },
-  'a current etag is called stale': (operations, _random, requisitions) =>
+  'a current etag is rejected as stale': (operations, _random, requisitions) =>
     after(
       operations
         .filter((o) => !('i' in o.input) && o.input.kind !== 'cancel' && known(o))
@@ -86,9 +86,9 @@ const MUTATIONS: Record<string, Mutation> = {
       { kind: 'refuse', i: 0, etag: 1 },
       'REQUISITION_ETAG_MISMATCH',
     ),
-  'an etag that never was is taken': (operations) =>
+  'an etag that never existed is accepted': (operations) =>
     after(operations, { kind: 'refuse', i: 0, etag: 0 }, 'OK REFUSED of FAILED, etag 2'),
-  'a wrong nonce is taken': (operations) =>
+  'a wrong nonce is accepted': (operations) =>
     after(
       operations,
       { kind: 'fulfill', i: 0, etag: 1, nonce: 'wrong', certificate: 'own' },
@@ -99,13 +99,17 @@ const MUTATIONS: Record<string, Mutation> = {
     if (fulfilled === undefined) return undefined;
     return after(operations, ...finalRead(fulfilled.input.i, 'WITHDRAWN', 'CANCELLED'));
   },
-  'a measurement is stuck with everything fulfilled': (operations, _random, requisitions) =>
+  'a measurement does not continue after all requisitions are fulfilled': (
+    operations,
+    _random,
+    requisitions,
+  ) =>
     after(
       operations,
       { kind: 'listRequisitions' },
       `OK ${Array(requisitions).fill('FULFILLED').join(' ')} of AWAITING_REQUISITION_FULFILLMENT`,
     ),
-  'a measurement leaves its end': (operations) => [
+  'a measurement leaves its final state': (operations) => [
     ...after(operations, { kind: 'getMeasurement' }, 'OK CANCELLED failed by -1, 0 results'),
     {
       input: { kind: 'getMeasurement' },
@@ -120,7 +124,7 @@ const MUTATIONS: Record<string, Mutation> = {
       { kind: 'listRequisitions' },
       `OK ${['REFUSED', ...Array(requisitions - 1).fill('UNFULFILLED')].join(' ')} of FAILED`,
     ),
-  'a read shows the past': (operations) => {
+  'a read returns an outdated state': (operations) => {
     const change = acknowledged(operations)[0];
     if (change === undefined) return undefined;
     const call = change.return + 0.001;
@@ -135,7 +139,7 @@ function unchanged(requisitions: number): (operation: Operation) => boolean {
 }
 
 describe('the checker', () => {
-  it(`accepts ${HISTORIES} histories that happened`, () => {
+  it(`accepts ${HISTORIES} linearizable histories`, () => {
     for (let seed = 0; seed < HISTORIES; seed++) {
       const random = new Random(seed);
       const requisitions = 1 + random.int(3);
@@ -145,7 +149,7 @@ describe('the checker', () => {
   });
 
   for (const [name, mutate] of Object.entries(MUTATIONS)) {
-    it(`rejects ${HISTORIES / 5} histories where ${name}`, () => {
+    it(`rejects ${HISTORIES / 5} histories in which ${name}`, () => {
       let rejected = 0;
       for (let seed = 0; rejected < HISTORIES / 5; seed++) {
         const random = new Random(1_000_000 + seed);
@@ -159,7 +163,7 @@ describe('the checker', () => {
     });
   }
 
-  it('agrees with the definition on 3,000 short histories, most of which did not happen', () => {
+  it('agrees with the definition of linearizability on 3,000 short histories', () => {
     let [yes, no] = [0, 0];
     for (let seed = 0; seed < 3_000; seed++) {
       const random = new Random(2_000_000 + seed);
@@ -196,7 +200,7 @@ describe('the count of lost acknowledgements', () => {
     change({ kind: 'getRequisition', i: 0 }, 'OK FULFILLED of CANCELLED, etag 2'),
   ];
 
-  it('is 0 where the last read shows every change that was acknowledged', () => {
+  it('is 0 if the last read shows every acknowledged change', () => {
     expect(lostWrites(operations, 'OK FULFILLED WITHDRAWN of CANCELLED')).toBe(0);
   });
 
@@ -205,7 +209,7 @@ describe('the count of lost acknowledgements', () => {
     expect(lostWrites(operations, 'OK UNFULFILLED UNFULFILLED of AWAITING_REQUISITION_FULFILLMENT')).toBe(2);
   });
 
-  it('counts all of them where the measurement itself is gone', () => {
+  it('counts every acknowledged change if the measurement itself is missing', () => {
     expect(lostWrites(operations, 'MEASUREMENT_NOT_FOUND')).toBe(2);
   });
 });

@@ -37,13 +37,13 @@ const RANDOM_EVERY = 4;
 
 export const h19: Harness = {
   id: 'H19',
-  title: 'kill -9 anywhere leaves computations one result',
+  title: 'computations have at most one result despite kill -9 of any process',
   run: (context) => withComputations(context, SHUFFLE, (world) => crash(context, world, KILLS, MISSING)),
 };
 
 export const h19Rings: Harness = {
   id: 'H19L',
-  title: 'kill -9 anywhere leaves computations of rings one result',
+  title: 'ring computations have at most one result despite kill -9 of any process',
   run: (context) =>
     withComputations(context, RING, (world) => crash(context, world, KILLS_OF_RINGS, MISSING_OF_RINGS)),
 };

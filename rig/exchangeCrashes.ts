@@ -12,7 +12,7 @@ const MOMENT_MS = 800;
 
 export const h5: Harness = {
   id: 'H5',
-  title: 'kill -9 of exchanges loses nothing',
+  title: 'kill -9 of exchanges loses no acknowledged write',
   run: (context) =>
     withWorld(context, {}, async (world) => {
       const { random } = context;

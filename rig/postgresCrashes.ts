@@ -11,7 +11,7 @@ const MOMENT_MS = 1_500;
 
 export const h6: Harness = {
   id: 'H6',
-  title: 'kill -9 of PostgreSQL loses nothing',
+  title: 'kill -9 of PostgreSQL loses no acknowledged write',
   run: (context) =>
     withWorld(context, {}, async (world) => {
       const { random } = context;

@@ -3,13 +3,13 @@ import { Random } from './random.ts';
 
 const draws = (random: Random) => Array.from({ length: 20 }, () => random.bits());
 
-describe('the chance of the rig', () => {
-  it('repeats with its seed, and differs with another one', () => {
+describe('Random', () => {
+  it('returns the same numbers for the same seed, and others for another seed', () => {
     expect(draws(new Random(7))).toEqual(draws(new Random(7)));
     expect(draws(new Random(7))).not.toEqual(draws(new Random(8)));
   });
 
-  it('gives each label a stream of its own, however much was drawn before', () => {
+  it('returns a separate stream for each label, regardless of earlier draws', () => {
     const random = new Random(7);
     const before = draws(random.fork('client 1'));
     draws(random);
@@ -17,7 +17,7 @@ describe('the chance of the rig', () => {
     expect(draws(random.fork('client 2'))).not.toEqual(before);
   });
 
-  it('draws every number below a bound about equally often, and keys by their weight', () => {
+  it('draws numbers below a bound about equally often, and keys by their weight', () => {
     const random = new Random(7);
     const counts = Array(10).fill(0);
     for (let i = 0; i < 10_000; i++) counts[random.int(10)]++;

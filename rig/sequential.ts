@@ -13,7 +13,7 @@ const SHRINK_MS = 60_000;
 
 export const h1: Harness = {
   id: 'H1',
-  title: 'every sequence gets the responses of the model',
+  title: 'random sequences of operations get the responses of the model',
   // Log at level info, so that the rig's search for tokens covers the log lines of all requests, too.
   run: (context) =>
     withWorld(context, { config: { logLevel: 'info' } }, (world) => sequences(context, world)),

@@ -128,7 +128,7 @@ it('CONTRIBUTING.md names files that exist', () => {
 describe('the Dockerfile', () => {
   const dockerfile = textOf('Dockerfile');
 
-  it('pins its base by digest, at the Node that the tests run on, and names no registry', () => {
+  it('pins its base by digest, uses the same Node version as the tests, and names no registry', () => {
     const { packages } = JSON.parse(textOf('package-lock.json'));
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base!);
     expect(bases.slice(1)).toEqual(['base', 'base']);
@@ -138,7 +138,7 @@ describe('the Dockerfile', () => {
     expect(bases[0]).toContain(`node:${packages['node_modules/node'].version}-`);
   });
 
-  it('installs what the lockfile says, and runs nothing of it', () => {
+  it('installs only from the lockfile, and runs no install scripts', () => {
     expect(dockerfile.match(/\bnpm (ci|install|i)\b.*/g)).toEqual([
       expect.stringMatching(/^npm ci .*--ignore-scripts/),
       // This installs DuckDB's binary for this platform, in the version of the lockfile.

@@ -49,7 +49,7 @@ function ensureInstalled(fake = 'works', node = process.execPath) {
   });
 }
 
-it('installs on a fresh clone, says why, and is silent from then on', () => {
+it('ensure-installed installs on a fresh clone and prints why, and prints nothing the next time', () => {
   expect(ensureInstalled()).toMatchObject({
     status: 0,
     stdout: `Installing dependencies: nothing is installed yet. It takes a minute or two, and says nothing meanwhile.\n${installs}`,
@@ -57,7 +57,7 @@ it('installs on a fresh clone, says why, and is silent from then on', () => {
   expect(ensureInstalled()).toMatchObject({ status: 0, stdout: '', stderr: '' });
 });
 
-it('installs again when the lockfile or the dependencies changed, or when the runtime is missing', () => {
+it('ensure-installed installs again if the lockfile or the dependencies changed, or if the runtime is missing', () => {
   ensureInstalled();
   for (const [file, text] of [
     ['package-lock.json', lockfile({ 'node_modules/left': { version: '2.0.0' } })],
@@ -73,17 +73,17 @@ it('installs again when the lockfile or the dependencies changed, or when the ru
   expect(existsSync(join(project, 'node_modules/.bin/node'))).toBe(true);
 });
 
-describe('a folder that npm filled without this script', () => {
+describe('node_modules that npm filled without ensure-installed', () => {
   const other = { version: '1.0.0', optional: true, os: ['aix'] };
   const mine = { version: '1.0.0', optional: true, os: [process.platform], cpu: [process.arch] };
 
   it.each([
     ['the packages of the lockfile', { left: '1.0.0', mine: '1.0.0' }, undefined],
     ['another version', { left: '1.0.1', mine: '1.0.0' }, 'left'],
-    ['a package less', { mine: '1.0.0' }, 'left'],
+    ['a missing package', { mine: '1.0.0' }, 'left'],
     ['no binary for this platform', { left: '1.0.0' }, 'mine'],
     ['other dependencies than package.json', { left: '1.0.0', mine: '1.0.0' }, 'package.json'],
-  ])('%s', (name, versions, differing) => {
+  ])('are installed again unless they match the lockfile: %s', (name, versions, differing) => {
     ensureInstalled();
     rmSync(join(project, 'node_modules/.mex-installed'));
     const own = name.startsWith('other') ? { dependencies: { left: '^1.0.0' } } : {};
@@ -104,7 +104,7 @@ it.each([
   ['fails', 'Check the network'],
   ['ignores scripts', 'Allow install scripts'],
   ['installs another Node', 'Node 24 is needed'],
-])('fails with what to do next when npm %s, and tries again the next time', (fake, advice) => {
+])('ensure-installed fails with advice if npm %s, and retries the next time', (fake, advice) => {
   const { status, stderr } = ensureInstalled(fake);
   expect(status).toBe(1);
   expect(stderr).toContain(advice);
@@ -124,12 +124,12 @@ function versionOf(node: string): string {
 
 const which = older === undefined ? 'skipped: PATH has no Node below 24' : versionOf(older).trim();
 describe.skipIf(older === undefined)(`with an older Node (${which})`, () => {
-  it('installs, and is silent from then on', () => {
+  it('ensure-installed installs, and prints nothing the next time', () => {
     expect(ensureInstalled('works', older).stdout).toContain(installs);
     expect(ensureInstalled('works', older)).toMatchObject({ status: 0, stdout: '', stderr: '' });
   });
 
-  it('npm scripts run the Node that npm installed, and mex starts', () => {
+  it('npm scripts use the Node that npm installed, and mex starts', () => {
     const { stdout, stderr } = spawnSync('npm', ['run', '-s', 'mex', '--', '--version'], {
       cwd: ROOT,
       env: { ...process.env, PATH: `${dirname(older!)}${delimiter}${process.env.PATH}` },
@@ -138,7 +138,7 @@ describe.skipIf(older === undefined)(`with an older Node (${which})`, () => {
     expect({ stdout, stderr }).toEqual({ stdout: `${manifest.version}\n`, stderr: '' });
   });
 
-  it('mex says which Node it needs', () => {
+  it('mex exits with status 1 and prints which Node it requires', () => {
     const mex = join(ROOT, 'packages/cli/src/mex.mjs');
     const { status, stdout, stderr } = spawnSync(older!, [mex, '--version'], { encoding: 'utf8' });
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });

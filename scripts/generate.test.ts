@@ -16,7 +16,7 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 describe('the generated files', () => {
-  it('are the errors, the refusals, the failures, the OpenAPI document and the protobuf code', () => {
+  it('include the errors, the refusals, the failures, the OpenAPI document and the protobuf code', () => {
     expect([...files.keys()]).toEqual(
       expect.arrayContaining([
         'docs/errors.md',
@@ -29,7 +29,7 @@ describe('the generated files', () => {
     expect(JSON.parse(files.get('docs/openapi.json')!)).toMatchObject({ openapi: '3.1.0' });
   });
 
-  it('say of every reason its code, its status and its meaning', () => {
+  it('list every reason, with its code, status and meaning', () => {
     const rows = files
       .get('docs/errors.md')!
       .split('\n')
@@ -40,14 +40,14 @@ describe('the generated files', () => {
     expect(rows.filter((row) => row.startsWith('| `'))).toHaveLength(Object.keys(REASONS).length);
   });
 
-  it('say of every refusal code what it means and what to do', () => {
+  it('list the meaning and the remedy of every refusal code', () => {
     const text = files.get('docs/refusals.md')!;
     for (const [code, { justification, meaning, remedy }] of Object.entries(REFUSAL_CODES)) {
       expect(text).toContain(`| \`${code}\` | ${justification} | ${meaning} | ${remedy} |`);
     }
   });
 
-  it('say of every failure of a duchy what it means and what to do', () => {
+  it('list the meaning and the remedy of every failure code of a duchy', () => {
     const text = files.get('docs/failures.md')!;
     for (const [code, { meaning, remedy }] of Object.entries(FAILURE_CODES)) {
       expect(text).toContain(`| \`${code}\` | ${meaning} | ${remedy} |`);
@@ -58,21 +58,21 @@ describe('the generated files', () => {
   });
 });
 
-describe('a file is stale', () => {
-  it('when it is missing, until it is written', () => {
+describe('a generated file', () => {
+  it('is stale if it is missing, until it is written', () => {
     expect(staleFiles(root, files)).toEqual([...files.keys()].sort());
     for (const [path, content] of files) write(root, path, content);
     expect(staleFiles(root, files)).toEqual([]);
   });
 
-  it('when it was edited', () => {
+  it('is stale if it was edited', () => {
     const file = join(root, code);
     writeFileSync(file, `${readFileSync(file, 'utf8')}\n`);
     expect(staleFiles(root, files)).toEqual([code]);
     write(root, code, files.get(code));
   });
 
-  it('when it is left over among the protobuf code, until it is removed', () => {
+  it('is stale if it is left over in the protobuf code, until it is removed', () => {
     const leftOver = 'packages/contract/src/gen/old_pb.ts';
     write(root, leftOver, '');
     expect(staleFiles(root, files)).toEqual([leftOver]);

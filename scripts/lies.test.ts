@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { liesIn } from './lies.ts';
 
-it('reads titles and what is said from tests and their tables', () => {
+it('liesIn() reads the titles and the expected codes of tests and their tables', () => {
   const source = `
     describe('a lie to somebody:', () => {
       test.each<[string, () => void, RegExp]>([

@@ -20,7 +20,7 @@ function exportsOf(files: Record<string, string>) {
   }));
 }
 
-it('reads every kind of declaration with the comment above it, and leaves out what is not exported', () => {
+it('readExports() reads every kind of exported declaration with its comment, and skips the others', () => {
   const text = `/** Of the file. */
 import type { Thing } from './thing.ts';
 /**
@@ -62,7 +62,7 @@ export {};
   expect(found.at(-1)!.text).toBe("export type Either = 'a'\n    | 'b';");
 });
 
-it('follows what a file exports of others, by its new name, and lists what other packages declare', () => {
+it('readExports() follows re-exports by their new names, and lists exports that other packages declare', () => {
   const found = exportsOf({
     'index.d.ts': `export * from './all.ts';
 export { one as first, type Two, } from './some.ts';
@@ -94,11 +94,11 @@ export type Two = 2;
 it.each([
   ['export default 5;', 'cannot read'],
   ["export { missing } from './index2.ts';", 'cannot find missing'],
-])('refuses what it cannot read rather than leave it out: %s', (text, message) => {
+])('readExports() throws on an export that it cannot read: %s', (text, message) => {
   expect(() => exportsOf({ 'index.d.ts': text, 'index2.d.ts': 'export {};\n' })).toThrow(message);
 });
 
-it('links to every heading, by an anchor of its own where a title comes twice, and to no line of code', () => {
+it('contentsOf() links to every heading by a unique anchor, and to no line of code', () => {
   const body =
     '## sdk\n### client\n#### Clock\n```ts\n# no heading\n```\n#### open\n## sdk/provider\n### client\n#### open\n';
   expect(contentsOf(body)).toBe(

@@ -20,7 +20,7 @@ describe('the token corpus', () => {
   };
   const corpus = tokenCorpus(issuer);
 
-  it('has at least 120 tokens, each unlike the others', () => {
+  it('has at least 120 tokens, which are all different', () => {
     expect(corpus.length).toBeGreaterThanOrEqual(120);
     expect(new Set(corpus.map(({ title }) => title)).size).toBe(corpus.length);
     expect(new Set(corpus.map(({ authorization }) => authorization)).size).toBe(corpus.length);
@@ -28,7 +28,7 @@ describe('the token corpus', () => {
   });
 });
 
-describe('conformity to the document', () => {
+describe('the conformity check against the OpenAPI document', () => {
   const { components } = openApiDocument({ version: '0' });
   const conforms = conformityOf(components.schemas)({ $ref: '#/components/schemas/Requisition' });
   const good = {
@@ -40,31 +40,39 @@ describe('conformity to the document', () => {
     refusal: { justification: 'DECLINED' },
   };
 
-  it('says nothing about what conforms', () => {
+  it('reports nothing for an object that conforms', () => {
     expect(conforms(good, 'it')).toBeUndefined();
   });
 
   it.each<[title: string, changes: object, wanted: string]>([
     ['a missing field', { state: undefined }, 'it.state'],
-    ['a name of another kind', { name: 'measurementConsumers/a' }, 'it.name does not match its pattern'],
+    [
+      'a name of another resource kind',
+      { name: 'measurementConsumers/a' },
+      'it.name does not match its pattern',
+    ],
     ['an unknown state', { state: 'LOST' }, 'it.state is none of the enum'],
     ['a field that is not documented', { secret: 1 }, 'it.secret is not documented'],
     [
-      'a field inside that is not documented',
+      'a nested field that is not documented',
       { refusal: { justification: 'DECLINED', a: 1 } },
       'it.refusal.a',
     ],
     ['a fraction', { nonce: 1.5 }, 'it.nonce is not integer or string'],
-    ['a time in another form', { createTime: '2026-01-01T00:00:00Z' }, 'it.createTime is not a printed time'],
+    [
+      'a time in another format',
+      { createTime: '2026-01-01T00:00:00Z' },
+      'it.createTime is not a printed time',
+    ],
     ['base64 without padding', { nonceHash: 'A'.repeat(43) }, 'it.nonceHash is not padded base64'],
     ['an array where an object should be', { refusal: [] }, 'it.refusal is not object'],
-  ])('tells of %s', (_title, changes, wanted) => {
+  ])('reports %s', (_title, changes, wanted) => {
     expect(conforms({ ...good, ...changes }, 'it')).toContain(wanted);
   });
 });
 
 describe('secrets', () => {
-  it('are found in every form and at every place of a longer text', () => {
+  it('are found in every encoding and at every position of a longer text', () => {
     const secrets = new Secrets();
     const marker = secrets.make('the secret', new Random(1));
     fc.assert(
@@ -79,7 +87,7 @@ describe('secrets', () => {
     expect(secrets.within(marker.slice(0, -1))).toEqual([]);
   });
 
-  it('that are numbers are found exact and rounded', () => {
+  it('that are numbers are found as exact, rounded and hexadecimal text', () => {
     const secrets = new Secrets();
     secrets.addNonce('the nonce', 12345678901234567891n);
     for (const form of ['12345678901234567891', '12345678901234567000', 'ab54a98ceb1f0ad3']) {

@@ -24,7 +24,7 @@ import { tryTokens } from './tokens.ts';
 
 export const h16: Harness = {
   id: 'H16',
-  title: 'a mark in every secret, and none where it does not belong',
+  title: 'secrets do not appear in logs, files, pages or responses to other parties',
   run: lookForCanaries,
 };
 

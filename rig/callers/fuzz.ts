@@ -23,7 +23,7 @@ import { issuerOf } from './tokens.ts';
 
 export const h13: Harness = {
   id: 'H13',
-  title: 'requests from the OpenAPI document, in order and not',
+  title: 'random requests from the OpenAPI document get documented responses',
   run: (context) =>
     withWorld(context, { replicas: 1, config: WORLD_CONFIG }, (world) => fuzz(context, world)),
 };

@@ -28,7 +28,7 @@ import { inParallel, Line, percentile, type Sent } from './http.ts';
 
 export const h11: Harness = {
   id: 'H11',
-  title: 'every caller at every operation',
+  title: 'every caller gets the expected response at every operation',
   run: (context) =>
     withWorld(context, { replicas: 1, config: WORLD_CONFIG }, (world) => askEverybody(context, world)),
 };

@@ -16,7 +16,7 @@ import { SMUGGLED, smuggle } from './smuggling.ts';
 
 export const h14: Harness = {
   id: 'H14',
-  title: 'slow and giant clients and descriptor sets beside a healthy client',
+  title: 'slow clients, giant requests and hostile descriptor sets do not block a healthy client',
   // Use the rate limits that an exchange has by default, because they protect the healthy client.
   // `packages/exchange/test/hostile` tests each kind of hostile client alone.
   run: (context) =>
@@ -52,10 +52,10 @@ const NUISANCES: Nuisance[] = [
   ['slow bodies', (world, sizes) => hold(world, sizes, sizes.slow, { first: slowBody(world), drip: ' ' })],
   ['slow readers', slowReaders],
   ['idle connections', (world, sizes) => hold(world, sizes, sizes.idle, { first: '' })],
-  ['giants', giants],
-  ['pipelines', pipelines],
-  ['smuggling', smuggling],
-  ['descriptor sets', descriptorSets],
+  ['giant requests', giants],
+  ['pipelined requests', pipelines],
+  ['smuggled requests', smuggling],
+  ['hostile descriptor sets', descriptorSets],
 ];
 
 async function bother(context: Context, world: World): Promise<Counted> {

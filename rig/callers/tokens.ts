@@ -18,7 +18,7 @@ import { type CorpusEntry, tokenCorpus } from './tokens/corpus.ts';
 
 export const h12: Harness = {
   id: 'H12',
-  title: 'tokens that are bad in every way we know',
+  title: 'invalid tokens of every known kind are rejected with the same response',
   run: (context) =>
     withWorld(context, { replicas: 1, config: WORLD_CONFIG }, (world) => tryTokens(context, world)),
 };

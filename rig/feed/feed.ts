@@ -35,7 +35,7 @@ const PLANTED_MS = 5_000;
 
 export const h20: Harness = {
   id: 'H20',
-  title: 'every watcher sees each change once, in order',
+  title: 'every watcher receives each change exactly once, in order',
   run: (context) => withPair(context, {}, (world, pair) => watch(context, world, pair)),
 };
 

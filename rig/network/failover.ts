@@ -24,7 +24,7 @@ const STORM_S = 5;
 
 export const h9: Harness = {
   id: 'H9',
-  title: 'failover to a synchronous standby loses nothing',
+  title: 'failover to a synchronous standby loses no acknowledged write',
   // Creating the standbys takes most of the time, so a slice has only one failover and fewer exchanges.
   run: (context) =>
     withPair(context, { replicas: atScale(context, PLANS).replicas }, (world, pair) =>

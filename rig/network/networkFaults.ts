@@ -32,7 +32,7 @@ const QUIET_MS = 3_000;
 
 export const h8: Harness = {
   id: 'H8',
-  title: 'network faults, dropped COMMIT responses among them, leave nothing half done',
+  title: 'network faults, including dropped COMMIT responses, leave no operation half done',
   async run(context) {
     const random = context.random.fork('network');
     const database = await ChaosProxy.start({ random, postgres: true });

@@ -24,8 +24,8 @@ function startup(code: number): Buffer {
 
 const PROTOCOL_3 = 196608;
 
-describe('the reader of messages', () => {
-  test('finds a COMMIT however it is asked for, byte by byte, and keeps every byte', () => {
+describe('the reader of PostgreSQL messages', () => {
+  test('finds simple and prepared COMMITs in chunks of any size, and keeps every byte', () => {
     const stream = [
       startup(PROTOCOL_3),
       message('Q', 'BEGIN'),
@@ -50,14 +50,14 @@ describe('the reader of messages', () => {
     }
   });
 
-  test('finds only the response that says COMMIT: a COMMIT of a failed transaction says ROLLBACK', () => {
+  test('finds only a COMMIT response, not the ROLLBACK response of a failed transaction', () => {
     const { toClient } = readPostgres();
     const responses = [message('C', 'INSERT 0 1'), message('C', 'ROLLBACK'), message('C', 'COMMIT')];
     const pieces = toClient(Buffer.concat([...responses, message('Z', 'I')]));
     expect(pieces.filter(({ commit }) => commit).map(({ bytes }) => bytes)).toEqual([responses[2]]);
   });
 
-  test('leaves alone what is encrypted', () => {
+  test('does not interpret encrypted bytes', () => {
     const { toServer, toClient } = readPostgres();
     expect(toServer(startup(80877103))).toHaveLength(1);
     const noise = message('Q', 'COMMIT');
@@ -110,7 +110,7 @@ describe('a COMMIT through the proxy', () => {
   test.each([
     ['a simple query', 10, 'COMMIT'],
     ['a prepared statement', 11, { name: 'end', text: 'COMMIT' }],
-  ])('is done though its response is dropped: %s', async (_how, n, commit) => {
+  ])('takes effect even if its response is dropped: %s', async (_how, n, commit) => {
     const before = proxy.drops;
     await proxy.impose({ kind: 'dropAfterCommit', chance: always });
     await expect(insert(n, commit)).rejects.toThrow(/ECONNRESET|terminated/);
@@ -118,13 +118,13 @@ describe('a COMMIT through the proxy', () => {
     expect(await stored(n)).toBe(1);
   });
 
-  test('that is dropped on its way is not done', async () => {
+  test('has no effect if it is dropped before the server receives it', async () => {
     await proxy.impose({ kind: 'dropBeforeCommit', chance: always });
     await expect(insert(20, 'COMMIT')).rejects.toThrow(/ECONNRESET|terminated/);
     expect(await stored(20)).toBe(0);
   });
 
-  test('gets its response where chance spares it', async () => {
+  test('gets its response if the fault does not select it', async () => {
     await proxy.impose({ kind: 'dropAfterCommit', chance: () => false });
     expect(await insert(30, 'COMMIT')).toBe('COMMIT');
   });

@@ -71,7 +71,7 @@ async function dialThen(fault: Fault) {
 }
 
 describe('the proxy', () => {
-  test('passes everything in order, and a proper end as a proper end', async () => {
+  test('passes on all bytes in order, and a normal end as a normal end', async () => {
     const client = await dial();
     const text = 'x'.repeat(3_000_000);
     client.socket.end(text);
@@ -87,7 +87,7 @@ describe('the proxy', () => {
     expect(await client.ended).toBe('ECONNRESET');
   });
 
-  test('delays by latency, keeps the order whatever the jitter, and lets go at once when it is over', async () => {
+  test('delays by the latency, keeps the order despite jitter, and passes on the rest when the fault ends', async () => {
     const client = await dialThen({ kind: 'latency', ms: 100, jitterMs: 90 });
     expect(
       await timed(async () => {
@@ -103,7 +103,7 @@ describe('the proxy', () => {
     await client.hears('abcdefghi');
   });
 
-  test('keeps to a bandwidth', async () => {
+  test('limits the bandwidth', async () => {
     const client = await dialThen({ kind: 'bandwidth', bytesPerSecond: 10_000 });
     const text = 'b'.repeat(2_000);
     const took = await timed(async () => {
@@ -113,14 +113,14 @@ describe('the proxy', () => {
     expect(took).toBeGreaterThan(150);
   });
 
-  test('slices', async () => {
+  test('splits data into small slices', async () => {
     const client = await dialThen({ kind: 'slicer', bytes: 2, ms: 5 });
     client.socket.write('bcdefghijk');
     await client.hears('abcdefghijk');
     expect(client.chunks()).toBeGreaterThan(3);
   });
 
-  test('closes slowly', async () => {
+  test('delays the close of a connection', async () => {
     const client = await dialThen({ kind: 'slowClose', ms: 150 });
     const took = await timed(async () => {
       client.socket.end();
@@ -129,7 +129,7 @@ describe('the proxy', () => {
     expect(took).toBeGreaterThan(140);
   });
 
-  test('holds everything in a black hole, and delivers it afterwards', async () => {
+  test('holds all data during a black hole, and delivers it afterwards', async () => {
     const client = await dialThen({ kind: 'blackHole' });
     client.socket.write('b');
     const late = await dial();
@@ -141,7 +141,7 @@ describe('the proxy', () => {
     await late.hears('z');
   });
 
-  test('resets old and new connections after a while', async () => {
+  test('resets existing and new connections during a reset fault, but not afterwards', async () => {
     const client = await dialThen({ kind: 'reset', ms: 30 });
     expect(await client.ended).toBe('ECONNRESET');
     expect(await (await dial()).ended).toBe('ECONNRESET');
@@ -151,14 +151,14 @@ describe('the proxy', () => {
     await next.hears('b');
   });
 
-  test('closes after so much data', async () => {
+  test('closes a connection after the limit of data', async () => {
     const client = await dialThen({ kind: 'limitData', bytes: 5 });
     client.socket.write('bcd');
     expect(await client.ended).toBe('closed');
     expect(client.text()).toBe('abc');
   });
 
-  test('is down, refuses, and is up again at the same address', async () => {
+  test('refuses connections while it is down, and accepts them again at the same address', async () => {
     const client = await dialThen({ kind: 'down' });
     expect(await client.ended).toBe('ECONNRESET');
     const refused = connect(proxy.address);
@@ -170,7 +170,7 @@ describe('the proxy', () => {
     await next.hears('b');
   });
 
-  test('lets a server go without telling the client, who hears of it once the network is back', async () => {
+  test('closes the connection to a server without closing that of the client until the fault ends', async () => {
     const client = await dialThen({ kind: 'halfOpen', gone: 'server' });
     await closed(accepted[0]!);
     client.socket.write('b');
@@ -185,7 +185,7 @@ describe('the proxy', () => {
     await whole.hears('cd');
   });
 
-  test('resets what is sent on a half-open connection after the fault, and not before', async () => {
+  test('resets a half-open connection after the fault only when the client sends data', async () => {
     const client = await dialThen({ kind: 'halfOpen', gone: 'server' });
     await proxy.clear();
     await sleep(20);
@@ -194,7 +194,7 @@ describe('the proxy', () => {
     expect(await client.ended).toBe('ECONNRESET');
   });
 
-  test('lets a client go without telling the server', async () => {
+  test('resets the connection of a client without closing that to the server until the fault ends', async () => {
     const client = await dialThen({ kind: 'halfOpen', gone: 'client' });
     expect(await client.ended).toBe('ECONNRESET');
     await sleep(20);
@@ -204,7 +204,7 @@ describe('the proxy', () => {
     await gone;
   });
 
-  test('spares the other share of the connections', async () => {
+  test('resets only some connections if the fault applies to a share of 0.5', async () => {
     const several = await Promise.all(Array.from({ length: 40 }, dial));
     for (const { socket } of several) socket.write('a');
     for (const { hears } of several) await hears('a');
@@ -215,7 +215,7 @@ describe('the proxy', () => {
     expect(left.length).toBeLessThan(35);
   });
 
-  test('leads new connections elsewhere when the target changes', async () => {
+  test('connects only new connections to a new target', async () => {
     const other = createServer((socket) => socket.end('other')).listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };

@@ -8,11 +8,11 @@ const kinds = (seed: number, count: number) =>
   );
 
 describe('the windows of faults', () => {
-  test('begin with a dropped response to COMMIT, whatever the seed', () => {
+  test('begin with a dropped response to COMMIT for every seed', () => {
     for (let seed = 0; seed < 20; seed++) expect(kinds(seed, 1)).toEqual(['database dropAfterCommit ']);
   });
 
-  test('are every fault on every link once before any comes again', () => {
+  test('contain every fault on every link once before any fault repeats', () => {
     const all = kinds(7, 21);
     expect(new Set(all).size).toBe(21);
     expect(new Set(kinds(7, 63)).size).toBe(21);
@@ -20,13 +20,13 @@ describe('the windows of faults', () => {
     expect(all).toContain('database halfOpen server');
   });
 
-  test('are the same for the same seed', () => {
+  test('are the same for the same seed, and differ for another seed', () => {
     const draw = (seed: number) => drawWindows(new Random(seed), 42).map(inWords);
     expect(draw(3)).toEqual(draw(3));
     expect(draw(3)).not.toEqual(draw(4));
   });
 
-  test('outlast the deadline of the exchange where nothing responds', () => {
+  test('outlast the deadline of the exchange if the fault is a black hole', () => {
     const window = (kind: 'blackHole' | 'down') => ({ link: 'database' as const, fault: { kind }, share: 1 });
     expect(lengthOf(window('blackHole'), 1_000)).toBeGreaterThan(8_000);
     expect(lengthOf(window('down'), 1_000)).toBe(1_000);

@@ -9,7 +9,7 @@ import { filesOf, plant, readSource } from './plant.ts';
 
 describe('a planted bug', () => {
   for (const bug of PLANTED_BUGS) {
-    it(`${bug.name} fits today's sources`, () => {
+    it(`${bug.name} matches the current sources`, () => {
       for (const file of filesOf(bug)) {
         const source = readSource(file);
         const planted = plant(bug, file, source);
@@ -18,14 +18,14 @@ describe('a planted bug', () => {
       }
     });
 
-    it(`${bug.name} is for a harness or a test that exists`, () => {
+    it(`${bug.name} names a harness or a test that exists`, () => {
       const { foundBy } = bug;
       if (typeof foundBy === 'string') expect(HARNESSES.map(({ id }) => id)).toContain(foundBy);
       else expect(readSource(foundBy.file)).toContain(foundBy.name ?? '');
     });
   }
 
-  it('has a name of its own', () => {
+  it('has a unique name', () => {
     const names = PLANTED_BUGS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
@@ -34,21 +34,21 @@ describe('a planted bug', () => {
 describe('planting', () => {
   const bug = { name: 'a-bug', edits: [{ file: 'a.ts', find: 'f(a, b);', replace: 'g();' }], foundBy: 'H1' };
 
-  it('replaces the snippet, however it is indented', () => {
+  it('replaces the snippet regardless of its indentation', () => {
     expect(plant(bug, 'a.ts', 'x;\n  f(a,\n    b);\ny;')).toBe('x;\n  g();\ny;');
   });
 
-  it('leaves other files alone', () => {
+  it('does not change other files', () => {
     expect(plant(bug, 'b.ts', 'nothing')).toBe('nothing');
   });
 
-  it('demands that the snippet is there', () => {
+  it('throws if the snippet is missing', () => {
     expect(() => plant(bug, 'a.ts', 'nothing')).toThrow(
       'a-bug: expected once in packages/a.ts, found 0 times',
     );
   });
 
-  it('demands that the snippet is there only once', () => {
+  it('throws if the snippet occurs more than once', () => {
     expect(() => plant(bug, 'a.ts', 'f(a, b); f(a, b);')).toThrow('found 2 times');
   });
 });
@@ -68,13 +68,13 @@ describe('the hook', () => {
       { encoding: 'utf8', env: { ...SURROUNDINGS, MEX_TEST_PLANTED_BUG: bug } },
     );
 
-  it('plants the bug in the process, and reports it', () => {
+  it('plants the bug in the process, and logs it', () => {
     const { stdout, stderr, status } = run('etag-from-time');
     expect({ stdout, status }).toEqual({ stdout: 'true\n', status: 0 });
     expect(stderr).toContain('PLANTED BUG: etag-from-time in packages/exchange/src/domain/measurement.ts');
   });
 
-  it('ends the process when there is no such bug', () => {
+  it('exits with status 1 if the bug is unknown', () => {
     const { stdout, stderr, status } = run('etag-from-rhyme');
     expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
     expect(stderr).toContain('There is no bug etag-from-rhyme, only no-parent-lock, ');

@@ -20,28 +20,28 @@ const report = (...states: [state: string, why?: string][]): Report => ({
 });
 
 describe('a run of a test with a planted bug', () => {
-  it('has found it when a test failed', () => {
+  it('reports the failed test', () => {
     const run = judge(bug, report(['passed'], ['failed', 'AssertionError: 1 is not 2\n at …']));
     expect(run).toEqual({ tests: 2, found: 'a test that failed: AssertionError: 1 is not 2' });
   });
 
-  it('has missed it when all tests passed', () => {
+  it('reports no finding if all tests passed', () => {
     expect(judge(bug, report(['passed'], ['skipped']))).toEqual({ tests: 1 });
   });
 
-  it('is an error when the bug was not planted', () => {
+  it('throws if the bug was not planted', () => {
     expect(() => judge(bug, { ...report(['failed', 'AssertionError']), planted: [] })).toThrow(
       'not planted in sdk/src/a.ts',
     );
   });
 
-  it('is an error when no test was executed', () => {
+  it('throws if no test was executed', () => {
     for (const none of [report(), report(['skipped'], ['pending'])]) {
       expect(() => judge(bug, none)).toThrow('No test was executed. what vitest reports of the file');
     }
   });
 
-  it('is an error when the planted code does not run', () => {
+  it('throws if the planted code does not run', () => {
     const broken = report(['failed', 'ReferenceError: x is not defined']);
     expect(() => judge(bug, broken)).toThrow('The planted code does not run: ReferenceError');
   });

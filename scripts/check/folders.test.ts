@@ -20,11 +20,11 @@ const ROWS = [
 const problems = (files: string[], rows: string[]) =>
   folderProblems(files, `# Folders\n\n${rows.join('\n')}\n`);
 
-it('is content when every folder has a line', () => {
+it('folderProblems() returns nothing if every folder has a line', () => {
   expect(problems(FILES, ROWS)).toEqual([]);
 });
 
-it('names folders without a line, also one that only holds other folders', () => {
+it('folderProblems() reports folders without a line, even if they contain only other folders', () => {
   const files = ['packages/cli/src/admin/command.ts', 'bench/lib/report.ts'];
   expect(problems([...FILES, ...files], ROWS)).toEqual([
     'bench/ has no line in docs/architecture.md',
@@ -34,7 +34,7 @@ it('names folders without a line, also one that only holds other folders', () =>
   ]);
 });
 
-it('names lines about folders that are gone, lines without words, and folders that have two', () => {
+it('folderProblems() reports missing folders, lines without a description, and duplicate lines', () => {
   expect(problems(FILES, [...ROWS, '| `packages/sdk/src/crypto/` | keys |'])).toEqual([
     'docs/architecture.md describes packages/sdk/src/crypto/, which does not exist',
   ]);

@@ -12,11 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true }));
 
-it('every link between the documents of this repository leads somewhere', () => {
+it('every link between the documents of this repository has a target that exists', () => {
   expect(linkProblems(fileURLToPath(new URL('../..', import.meta.url)))).toEqual([]);
 });
 
-it('names links to files and headings that are not there, and links that leave the repository', async () => {
+it('linkProblems() reports links to missing files and headings, and links out of the repository', async () => {
   await writeFile(
     join(root, 'README.md'),
     '# Here\n[a](docs/a.md) [b](docs/b.md#b-two) [c](#here) [d](#there)',
@@ -32,14 +32,14 @@ it('names links to files and headings that are not there, and links that leave t
   ]);
 });
 
-it('names documents of the sources that are not there', async () => {
+it('linkProblems() reports missing documents that sources mention', async () => {
   await mkdir(join(root, 'scripts'));
   await writeFile(join(root, 'scripts/a.ts'), '/** See docs/b.md, b.md and design.md. */');
   expect(linkProblems(root)).toContain('scripts/a.ts: there is no document design.md');
   expect(linkProblems(root).filter((problem) => problem.startsWith('scripts/'))).toHaveLength(1);
 });
 
-it('anchors are those of GitHub', () => {
+it('anchorsOf() returns the same anchors as GitHub', () => {
   const markdown = "# What's new?\n## The `mex` command\n### [A link](x.md) & more\n## The mex command\n";
   expect([...anchorsOf(markdown)]).toEqual([
     'whats-new',

@@ -12,6 +12,9 @@ it.each([
   ['ALTER TABLE a ALTER COLUMN b TYPE bigint', 1],
   ['ALTER TABLE a ALTER b SET NOT NULL', 1],
   ['ALTER TABLE a ADD COLUMN b text NOT NULL', 1],
-])('%s breaks replicas of the version before: %i', (sql, problems) => {
-  expect(breakingChanges(sql)).toHaveLength(problems);
-});
+])(
+  'the migration "%s" has this many changes that break replicas of the previous version: %i',
+  (sql, problems) => {
+    expect(breakingChanges(sql)).toHaveLength(problems);
+  },
+);

@@ -32,7 +32,7 @@ test.each([
   expect(problemsOf(source)).toEqual([]);
 });
 
-test('lines of one comment are read together', () => {
+test('commentsOf() joins the lines of one comment', () => {
   expect(commentsOf('// The first\n// sentence.\nconst a = 1;\n\n/** Another. */')).toEqual([
     { line: 1, text: 'The first sentence.' },
     { line: 5, text: 'Another.' },

@@ -15,7 +15,7 @@ const mutants = [
 ];
 const files = { 'packages/exchange/src/auth/keys.ts': { source: 'if (  a > b) {}\nstop();', mutants } };
 
-it('replaces the old figures, counts by folder, and lists each survivor with its line', () => {
+it('writeReport() replaces the old figures, counts by folder, and lists each survivor with its line', () => {
   const page = writeReport(PAGE, { files }, new Date('2026-11-18T12:00:00Z'));
   expect(page).toMatch(/^Before\.\n\n<!-- mutation -->\nThe complete run of 2026-11-18:\n/);
   expect(page).toMatch(/<!-- end -->\n\nAfter\.\n$/);
@@ -24,6 +24,6 @@ it('replaces the old figures, counts by folder, and lists each survivor with its
   expect(page).toContain('- `exchange/auth/keys.ts`: 1 `a > b` → `a >= b`; 2 `stop()` → removed.');
 });
 
-it('refuses a page without the markers', () => {
+it('writeReport() throws on a page without the markers', () => {
   expect(() => writeReport('Figures\n', { files }, new Date())).toThrow('no place');
 });

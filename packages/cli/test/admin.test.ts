@@ -9,7 +9,7 @@ import { mex, mexJson } from './mexInProcess.ts';
 useExchange();
 
 describe('mex admin parties', () => {
-  it('creates, lists, shows and changes them', async () => {
+  it('creates, lists, shows and updates parties', async () => {
     await mex('admin', 'parties', 'create', 'duchies/worker1', '--display-name', 'Worker One');
     expect(await mex('admin', 'parties', 'list')).toMatch(
       /^duchies\/worker1 +Worker One +ACTIVE +none +none$/m,
@@ -44,7 +44,7 @@ describe('mex admin parties', () => {
     await expect(mex('admin', 'parties', 'create', 'duchies/worker1')).rejects.toThrow('exists already');
   });
 
-  it('suspends one, whose tokens are then refused, and resumes it', async () => {
+  it('suspends a party, whose token is then rejected, and resumes it', async () => {
     const name = 'dataProviders/dailynews';
     await mex('admin', 'parties', 'suspend', name);
     expect((await whoAmI(name)).error.details[0].reason).toBe('PRINCIPAL_SUSPENDED');
@@ -81,7 +81,7 @@ describe('mex admin principals', () => {
 });
 
 describe('mex admin certificates', () => {
-  it('registers one beside the old one, and says when it expires', async () => {
+  it('registers a second certificate, and lists the days until it expires', async () => {
     const name = 'dataProviders/rotating';
     const directory = await onboarded(name, '--trust-root');
     await mex(
@@ -113,7 +113,7 @@ describe('mex admin certificates', () => {
     ).rejects.toThrow(`is of ${name}`);
   });
 
-  it('puts one on hold, releases it, and revokes it for good', async () => {
+  it('puts a certificate on hold, releases it, and revokes it permanently', async () => {
     const name = 'measurementConsumers/held';
     await onboarded(name);
     const list = () => mex('admin', 'certificates', 'list', name);
@@ -131,7 +131,7 @@ describe('mex admin certificates', () => {
     );
   });
 
-  it('is for the party itself too, with its own token, and for no other', async () => {
+  it('lets a party manage its own certificates with its own token, but not those of another party', async () => {
     const name = 'dataProviders/itself';
     const directory = await onboarded(name);
     vi.stubEnv('MEX_TOKEN', await token(name));
@@ -158,7 +158,7 @@ describe('mex admin certificates', () => {
 });
 
 describe('mex admin roots', () => {
-  it('trusts, lists and forgets roots', async () => {
+  it('adds, lists and removes trusted roots', async () => {
     await mex('identity', 'dataProviders/streamly', '--out', path('rooted'));
     const { name } = await mexJson(
       'admin',
@@ -192,7 +192,7 @@ function audited(name: string, count: number): Promise<{ principal: string; oper
 }
 
 describe('mex admin audit', () => {
-  it('tells who changed what, for one resource or the last so many', async () => {
+  it('lists the principal and operation of each change, for one resource or the latest with --last', async () => {
     await mex('admin', 'parties', 'create', 'duchies/audited');
     await mex('admin', 'parties', 'suspend', 'duchies/audited');
     const entries = await audited('duchies/audited', 2);
@@ -208,7 +208,7 @@ describe('mex admin audit', () => {
 });
 
 describe('mex admin health, doctor and status', () => {
-  it('show how the parties do, what the doctor found, and what runs', async () => {
+  it('show the health of the parties, the findings of the doctor, and the state of the exchange', async () => {
     await whoAmI('dataProviders/streamly');
     expect(await mex('admin', 'health')).toMatch(
       /^dataProviders\/streamly +ACTIVE +20\S+ \S+ +\d+ days +\d+ +\d+ +\d+$/m,
@@ -228,7 +228,7 @@ describe('mex admin health, doctor and status', () => {
 });
 
 describe('mex admin operator', () => {
-  it('binds an operator in the database, with an audit entry, once', async () => {
+  it('binds an operator in the database with an audit entry, and is idempotent', async () => {
     const first = await mexJson('admin', 'operator', 'https://id.example.com', 'alice');
     expect(first).toMatchObject({ resource: 'operator', created: true });
     expect(await mexJson('admin', 'operator', 'https://id.example.com', 'alice')).toMatchObject({
@@ -243,7 +243,7 @@ describe('mex admin operator', () => {
     );
   });
 
-  it('refuses an issuer that the exchange does not trust, and the subject of a party', async () => {
+  it('rejects an issuer that the exchange does not trust, and a subject that is bound to a party', async () => {
     await writeFile(
       path('config.json'),
       JSON.stringify({ issuers: [{ issuer: 'https://id.example.com', audience: 'a' }] }),
@@ -284,7 +284,7 @@ describe('mex admin retention', () => {
     return [json.state, json.deleteTime !== undefined];
   };
 
-  it('says how many it would be, and only with --apply does it', async () => {
+  it('prints how many measurements it would cancel and remove, and does so only with --apply', async () => {
     const [pending, ended] = [await create(), await create()];
     await exchange.call(consumer().token, 'POST', `/v2alpha/${ended}:cancel`, {});
     await expect(mex('admin', 'retention')).rejects.toThrow(/No retention is configured.*MEX_CONFIG/);
@@ -305,8 +305,8 @@ describe('mex admin retention', () => {
   });
 });
 
-describe('a caller that is not known', () => {
-  it('is told what to say', async () => {
+describe('mex admin without a valid token', () => {
+  it('fails, and explains how to name the exchange or to get a fresh token', async () => {
     vi.stubEnv('MEX_DATA_DIR', path('nowhere'));
     await expect(mex('admin', 'parties', 'list')).rejects.toThrow(/--url, or MEX_URL.*npm start/);
     vi.stubEnv('MEX_DATA_DIR', exchange.dataDir);

@@ -16,7 +16,7 @@ useEnvironment(() => w.exchange);
 const apiKeys = (...words: string[]) => run('api-keys', ...words, '--as', 'acme');
 const DAY_MS = 24 * 3600_000;
 
-it('prints a key once, with which a program calls by gRPC until the key is deleted', async () => {
+it('mex api-keys prints a key only when it creates it, and gRPC accepts the key until it is deleted', async () => {
   expect((await apiKeys('list')).out).toContain('has no API key: mex api-keys create');
   const { out } = await apiKeys('create', 'Nightly report', '--description', 'on the build server');
   const [, name, key] = /^(\S+) is made\. .*shown only now:\n\n {2}(mex_\S+)\n\nKeep it .*x-api-key/.exec(
@@ -38,7 +38,7 @@ it('prints a key once, with which a program calls by gRPC until the key is delet
   expect((await apiKeys('delete', id)).error?.message).toContain('(API_KEY_NOT_FOUND)');
 });
 
-it('makes a key for as many days as it is told, and prints it as JSON', async () => {
+it('mex api-keys create --days creates a key for that many days, and --json prints it as JSON', async () => {
   const { out } = await apiKeys('create', 'Short', '--days', '7', '--json');
   const { createTime, expireTime, authenticationKey, displayName } = JSON.parse(out);
   expect((Date.parse(expireTime) - Date.parse(createTime)) / DAY_MS).toBeCloseTo(7, 2);
@@ -50,7 +50,7 @@ it('makes a key for as many days as it is told, and prints it as JSON', async ()
   expect((await apiKeys('create', 'Never', '--days', '0')).err).toContain('a whole number above 0');
 });
 
-it('makes, lists and deletes keys of a consumer for the operator, who has to say whose', async () => {
+it('mex api-keys lets the operator create, list and delete keys of a consumer, and requires --consumer', async () => {
   const { out } = await run('api-keys', 'create', 'For Globex', '--consumer', 'globex', '--json');
   const { name } = JSON.parse(out);
   expect(name).toMatch(/^measurementConsumers\/globex\/apiKeys\//);

@@ -106,7 +106,7 @@ describe('mex backup', () => {
   const before = new Map<string, string>();
   const after = new Map<string, string>();
 
-  it('copies a database that is being written to, and shows the backup only when it is complete', async () => {
+  it('copies a database during concurrent writes, and leaves no .partial folder', async () => {
     const acknowledged = new Map<string, string>();
     const writers = Array.from({ length: 2 }, () => startWriter(acknowledged));
     await vi.waitUntil(() => acknowledged.size > 5, 90_000);
@@ -125,7 +125,7 @@ describe('mex backup', () => {
     for (const [name, state] of acknowledged) if (!known.has(name)) after.set(name, state);
   });
 
-  it('leaves nothing behind in the server, which would keep its log for ever', async () => {
+  it('leaves no replication slot in the server, which would keep its log forever', async () => {
     const slots = await onDatabase(path('data'), async (client) => {
       const { rows } = await client.query('SELECT slot_name FROM pg_replication_slots');
       return rows;
@@ -133,7 +133,7 @@ describe('mex backup', () => {
     expect(slots).toEqual([]);
   });
 
-  it('is for its owner only, and lists every file with its hash', async () => {
+  it('writes files that only the owner can read, and lists each with its SHA-256 in the manifest', async () => {
     const manifest = JSON.parse(await readFile(path('backup/manifest.json'), 'utf8'));
     const hashes = new Map<string, string>(
       manifest.files.map((f: { path: string; sha256: string }) => [f.path, f.sha256]),
@@ -168,7 +168,7 @@ describe('mex backup', () => {
     expect(await readFile(path('backup/pg/backup_label'), 'utf8')).toContain('START WAL LOCATION');
   });
 
-  it('does not touch a backup that is there, and refuses places and databases that are not its own', async () => {
+  it('rejects an existing or invalid destination, an external database and a missing database', async () => {
     await expect(mex('backup', path('backup'))).rejects.toThrow('exists already');
     await mkdir(path('cut.partial'));
     await expect(mex('backup', path('cut'))).rejects.toThrow(/cut\.partial belongs to.*remove it/);
@@ -186,7 +186,7 @@ describe('mex backup', () => {
     expect((await readdir(folder)).sort()).toEqual(['backup', 'cut.partial', 'data']);
   });
 
-  it('restored elsewhere it passes the doctor and holds every write acknowledged before it began', async () => {
+  it('creates a backup that passes the doctor when restored, with every write acknowledged before it began', async () => {
     await stop();
     vi.stubEnv('MEX_DATA_DIR', path('restored'));
     expect((await mexJson('restore', path('backup'))).ailments).toEqual([]);
@@ -255,28 +255,28 @@ describe('mex restore', () => {
     [title: string, file: string | (() => Promise<string>), (file: string) => Promise<unknown>, RegExp]
   >([
     [
-      'one bit of a table is another',
+      'one bit of a table is flipped',
       someTable,
       flipBit,
       /backup is damaged: pg\/base\/.* is not what was backed up/,
     ],
     [
-      'a file was cut short',
+      'a file is truncated',
       'pg/global/pg_control',
       (file) => truncate(file, 4096),
       /pg_control is not what was backed up/,
     ],
     ['a file is missing', 'dev-root.json', rm, /dev-root\.json is missing/],
-    ['the manifest was cut short', MANIFEST, (file) => truncate(file, 1000), /manifest\.json is not JSON/],
+    ['the manifest is truncated', MANIFEST, (file) => truncate(file, 1000), /manifest\.json is not JSON/],
     ['the manifest is missing', MANIFEST, rm, /not a backup that mex backup finished/],
     [
-      'the manifest forgot a file',
+      'the manifest does not list a file',
       MANIFEST,
       changed(({ files }) => files.pop()),
       /does not list the files it counts/,
     ],
     [
-      'the manifest leads out of the backup',
+      'the manifest has a path outside of the backup',
       MANIFEST,
       changed(({ files }) => Object.assign(files[0], { path: '../data/dev.json' })),
       /outside of it/,
@@ -287,7 +287,7 @@ describe('mex restore', () => {
       changed((manifest) => Object.assign(manifest, { postgresVersion: '17.6' })),
       /of PostgreSQL 17\.6.*Restore it with version 0\.1\.0.*Upgrading/,
     ],
-  ])('refuses a backup when %s, and leaves nothing behind', async (_title, file, damage, words) => {
+  ])('rejects a backup if %s, and restores nothing', async (_title, file, damage, words) => {
     vi.stubEnv('MEX_DATA_DIR', path('refused'));
     const name = typeof file === 'string' ? file : await file();
     await whileDamaged({ [name]: damage }, () =>
@@ -298,29 +298,26 @@ describe('mex restore', () => {
   });
 
   // Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
-  it.runIf(isStress)(
-    'refuses a log that ends before the backup did, which only PostgreSQL can tell',
-    async () => {
-      const segment = `pg/pg_wal/${(await readdir(path('backup/pg/pg_wal'))).sort().at(-1)}`;
-      const empty = Buffer.alloc((await stat(path('backup', segment))).size);
-      const sha256 = createHash('sha256').update(empty).digest('hex');
-      const list = changed(({ files }) =>
-        Object.assign(
-          files.find((file: { path: string }) => file.path === segment),
-          { sha256 },
-        ),
-      );
-      vi.stubEnv('MEX_DATA_DIR', path('recovering'));
-      await whileDamaged({ [segment]: (file) => writeFile(file, empty), [MANIFEST]: list }, () =>
-        expect(mex('restore', path('backup'))).rejects.toThrow(/PostgreSQL did not start/),
-      );
-      expect(existsSync(path('recovering/pg'))).toBe(false);
-      expect(existsSync(path('recovering/dev.json'))).toBe(false);
-    },
-  );
+  it.runIf(isStress)('rejects a backup whose log ends too early, which only PostgreSQL detects', async () => {
+    const segment = `pg/pg_wal/${(await readdir(path('backup/pg/pg_wal'))).sort().at(-1)}`;
+    const empty = Buffer.alloc((await stat(path('backup', segment))).size);
+    const sha256 = createHash('sha256').update(empty).digest('hex');
+    const list = changed(({ files }) =>
+      Object.assign(
+        files.find((file: { path: string }) => file.path === segment),
+        { sha256 },
+      ),
+    );
+    vi.stubEnv('MEX_DATA_DIR', path('recovering'));
+    await whileDamaged({ [segment]: (file) => writeFile(file, empty), [MANIFEST]: list }, () =>
+      expect(mex('restore', path('backup'))).rejects.toThrow(/PostgreSQL did not start/),
+    );
+    expect(existsSync(path('recovering/pg'))).toBe(false);
+    expect(existsSync(path('recovering/dev.json'))).toBe(false);
+  });
 
   it.runIf(process.geteuid!() === 0 && reachable)(
-    'as root gives the files to the owner of the data directory',
+    'gives the restored files to the owner of the data directory if it runs as root',
     async () => {
       const nobody = 65534;
       await chown(folder, nobody, nobody);

@@ -105,12 +105,12 @@ async function mex(args: string[], env: Record<string, string> = {}) {
 
 const files = () => readdir(path('.'), { recursive: true });
 
-it(`has ${BAD_INPUTS.length} rows`, () => {
+it(`the table of bad inputs has at least 60 rows: ${BAD_INPUTS.length}`, () => {
   expect(BAD_INPUTS.length).toBeGreaterThanOrEqual(60);
 });
 
 it.each(BAD_INPUTS.map((row) => ({ ...row, command: row.args.join(' ') })))(
-  'mex $command',
+  'mex $command fails with one short message and creates no files',
   async ({ args, says, env, code = 1 }) => {
     const earlier = await files();
     const ran = await mex(args, env);
@@ -122,7 +122,7 @@ it.each(BAD_INPUTS.map((row) => ({ ...row, command: row.args.join(' ') })))(
   },
 );
 
-it('an outdated Node can parse the file that names the version it needs', async () => {
+it('an outdated Node can parse mex.mjs, which names the version that it needs', async () => {
   const text = await readFile(new URL('../src/mex.mjs', import.meta.url), 'utf8');
   // Parse the file as a script, which cannot contain static imports or a top-level await. A script cannot contain
   // import.meta either, but outdated versions of Node can parse it in a module. Therefore, replace it first.
@@ -130,7 +130,7 @@ it('an outdated Node can parse the file that names the version it needs', async 
   expect(text).toContain('Install Node 24');
 });
 
-it('has changed nothing at the exchange', async () => {
+it('the bad inputs change nothing in the database of the exchange', async () => {
   expect(await stored(w.exchange)).toEqual(before);
 });
 
@@ -151,7 +151,7 @@ it.each([
     ['requisitions', 'list', '--as', 'acme'],
     { code: 'LOCAL', reason: 'FAILED', message: /Which measurement/ },
   ],
-])('with --json, mex %j says it as one line of JSON', async (args, expected) => {
+])('with --json, mex %j prints its error as one line of JSON', async (args, expected) => {
   const { out, err, code } = await mex([...args, '--json']);
   expect([out, code]).toEqual(['', 1]);
   expect(err).toMatch(/^\{.*\}\n$/);

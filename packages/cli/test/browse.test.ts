@@ -14,8 +14,8 @@ const created = async (referenceId: string, title?: string) =>
 /** Options that identify the caller by its token, without its keys. */
 const token = () => ['--token', w.exchange.dev.measurementConsumers[0]!.token];
 
-describe('a list', () => {
-  it('is a table or one resource a line, as the API has it, and stops at --limit with a word', async () => {
+describe('a list command', () => {
+  it('prints a table or one JSON resource a line, filters, and stops at --limit with a note', async () => {
     const names: string[] = [];
     for (const reference of ['one', 'two', 'three'])
       names.unshift(await created(reference, `title ${reference}`));
@@ -100,7 +100,7 @@ describe('a list', () => {
     );
   });
 
-  it('goes over as many pages as it needs, and no further than asked', async () => {
+  it('reads as many pages as it needs, and prints at most --limit rows', async () => {
     const { client, name: parent } = w.dailynews;
     // Create 1,050 event groups, so that the list needs a second page: a page holds at most 1,000 event groups. A batch
     // creates at most 50.
@@ -116,7 +116,7 @@ describe('a list', () => {
     expect(some.err).toContain('more than these 1001');
   });
 
-  it('says who must call, and what to do where there is nothing', async () => {
+  it('names the party that must call, and prints advice if there is nothing to list', async () => {
     expect((await run('measurements', 'list')).error?.message).toMatch(
       /you call as operator.*--as measurementConsumers/,
     );
@@ -128,7 +128,7 @@ describe('a list', () => {
 });
 
 describe('mex measurements', () => {
-  it('shows one with who has answered and what to do next, by its last part alone', async () => {
+  it('shows a measurement by its ID, with the answers of the providers and the next step', async () => {
     const name = await created('shown\u0007');
     const show = async (...who: string[]) =>
       (
@@ -160,7 +160,7 @@ describe('mex measurements', () => {
     );
   });
 
-  it('shows the whole question to its consumer, and to the provider its part', async () => {
+  it('shows the whole question to the consumer, and its part without the title to the provider', async () => {
     const parent = w.streamly.name;
     const body = { measurementConsumer: w.acme.name, eventGroupReferenceId: 'autumn' };
     const group = await w.streamly.client.createEventGroup({ parent, body });
@@ -198,7 +198,7 @@ describe('mex measurements', () => {
     expect(JSON.parse((await results('--json')).out)).toMatchObject({ title: 'A week\u0007 of autumn' });
   });
 
-  it('says so where the stored question is not its own', async () => {
+  it('reports a measurement whose stored question belongs to another measurement', async () => {
     const [one, other] = [await created('swapped', 'one'), await created('swapped', 'other')];
     await w.exchange.database.query(
       `UPDATE measurements m SET question_ciphertext = o.question_ciphertext FROM measurements o
@@ -220,14 +220,14 @@ describe('mex measurements', () => {
     await w.acme.client.cancelMeasurement({ name: other });
   });
 
-  it('tells in the timeline what the exchange found', async () => {
+  it('prints the findings of the exchange in the timeline', async () => {
     const { name } = await w.consumer.create(asking(w, 'reach', w.streamly, w.chirper));
     const { out } = await run('measurements', 'timeline', name!, '--as', 'acme');
     expect(out).toMatch(/\nREACH_NOT_DEDUPLICATED at \S+: .*union/);
     await w.acme.client.cancelMeasurement({ name: name! });
   });
 
-  it('cancels one, once', async () => {
+  it('cancels a measurement, and rejects a second cancellation', async () => {
     const name = await created('cancelled');
     expect((await run('measurements', 'cancel', name, '--as', 'acme')).out).toContain(`${name} is CANCELLED`);
     expect((await run('measurements', 'cancel', name, '--as', 'acme')).error?.message).toContain(
@@ -240,7 +240,7 @@ describe('mex measurements', () => {
 });
 
 describe('mex requisitions', () => {
-  it('shows a provider its own and a consumer those of a measurement', async () => {
+  it('lists its own requisitions to a provider, and those of a measurement to a consumer', async () => {
     const name = await created('both sides');
     const requisition = (await requisitionOf(w.streamly, name)).name!;
     const [own] = lines(
@@ -263,7 +263,7 @@ describe('mex requisitions', () => {
     }
   });
 
-  it('refuses one for good, with the etag it has now', async () => {
+  it('refuses a requisition only once, and requires a valid justification', async () => {
     const name = await created('refused');
     const requisition = (await requisitionOf(w.streamly, name)).name!;
     const refuse = ['requisitions', 'refuse', requisition, '--as', 'streamly'];
@@ -283,7 +283,7 @@ describe('mex requisitions', () => {
 });
 
 describe('mex why', () => {
-  it('says to each side what it waits for and what to do, by the last part of the name alone', async () => {
+  it('prints to consumer and provider what a measurement waits for and what to do, given only an ID', async () => {
     const name = await created('waits');
     const why = (what: string, ...as: string[]) => run('why', what.split('/').at(-1)!, '--as', ...as);
     const { name: requisition } = await requisitionOf(w.streamly, name);
@@ -307,7 +307,7 @@ describe('mex why', () => {
 });
 
 describe('mex summary', () => {
-  it('counts what a party has by state, and says what needs its attention', async () => {
+  it('counts the resources of a party by state, and lists what needs attention', async () => {
     const name = await created('summary');
     const requisition = (await requisitionOf(w.streamly, name)).name!;
     const before = await mexJson('summary', '--as', 'streamly');
@@ -326,7 +326,7 @@ describe('mex summary', () => {
 });
 
 describe('mex webhooks', () => {
-  it('makes, lists, changes, tests and deletes webhooks, and shows a secret only when it is made', async () => {
+  it('creates, lists, updates, tests and deletes webhooks, and get does not print the secret', async () => {
     const webhooks = (...words: string[]) => run('webhooks', ...words, '--as', 'globex');
     const { out } = await webhooks('create', 'http://127.0.0.1:9/', '--kind', 'MEASUREMENT', 'PARTY');
     const [, name, secret] = /^(\S+) is made.*\n\n {2}(whsec_\S+)\n/.exec(out)!;
@@ -358,7 +358,7 @@ describe('mex webhooks', () => {
   });
 
   it.each([[['create', 'https://example.com']], [['list']], [['get', 'x']], [['deliveries', 'x']]])(
-    'is for parties, and says so to the operator: %j',
+    'rejects the operator with the message that it is for parties: %j',
     async (words) => {
       expect((await run('webhooks', ...words)).error?.message).toMatch(
         /^mex webhooks is for consumers, data providers and duchies, and you call as operator: set MEX_TOKEN /,
@@ -407,7 +407,7 @@ describe('mex certificates and mex whoami', () => {
     );
   });
 
-  it('says whom the token stands for', async () => {
+  it('whoami prints the principal of the token', async () => {
     expect((await run('whoami')).out).toMatch(/^operator\n/);
     expect(JSON.parse((await run('whoami', '--as', 'streamly', '--json')).out).principal).toBe(
       'dataProviders/streamly',

@@ -83,7 +83,7 @@ describe('mex descriptors', () => {
     expect((await run('descriptors', 'get', name!, '--as', 'acme')).out).toContain('  2  brand: string');
   });
 
-  it('takes what a compiler made, and decodes with it', async () => {
+  it('accepts a binary schema from a compiler, and decodes a message with it', async () => {
     await writeFile(path('shows.binpb'), leanSet);
     const { name } = JSON.parse(
       (await run('descriptors', 'create', path('shows.binpb'), '--as', 'streamly', '--json')).out,
@@ -121,7 +121,7 @@ describe('mex descriptors', () => {
 });
 
 describe('mex event-groups', () => {
-  it('describes one, changes what is given and keeps the rest, and deletes it', async () => {
+  it('creates an event group, updates only the given fields, and deletes it', async () => {
     const { out } = await run(
       ...[
         'event-groups',
@@ -194,7 +194,7 @@ describe('mex event-groups', () => {
     ).toBe('DELETED');
   });
 
-  it('keeps the metadata of the entity when the brand or the campaign is changed', async () => {
+  it('keeps the brand and the entity metadata when the campaign is changed', async () => {
     const group = {
       measurementConsumer: w.acme.name,
       eventGroupMetadata: {
@@ -215,7 +215,7 @@ describe('mex event-groups', () => {
     await run('event-groups', 'delete', created.name, '--as', 'chirper');
   });
 
-  it('takes one from a file as it printed it, and names every mistake in it', async () => {
+  it('creates an event group from a file of its own JSON, and reports every error in the file', async () => {
     const first = await describeTo(w.acme, w.chirper, 'from a file');
     const { out } = await run('event-groups', 'get', first, '--as', 'chirper', '--json');
     await writeFile(path('group.json'), out);
@@ -245,7 +245,7 @@ describe('mex event-groups', () => {
     );
   });
 
-  it('reads the metadata of a consumer, readable or encrypted, and says why it cannot', async () => {
+  it('decodes plain and encrypted metadata for a consumer, and reports why it cannot decode an entry', async () => {
     await writeFile(path('meta.json'), JSON.stringify(schema('meta', BUDGET)));
     const descriptor = JSON.parse(
       (await run('descriptors', 'create', path('meta.json'), '--as', 'streamly', '--json')).out,
@@ -300,7 +300,7 @@ describe('mex event-groups', () => {
     expect((await run(...list, '--decode', '--limit', '4')).err).toBe('');
   });
 
-  it('lists on past metadata that would print ten times what one may', async () => {
+  it('reports METADATA_TOO_LARGE for metadata that exceeds the limit, and continues the list', async () => {
     // Decoded metadata can be much larger in JSON than in binary, because JSON repeats a field's name for each message
     // that has the field. This field has a name of 512 characters.
     const long = 'a'.repeat(512);
@@ -333,7 +333,7 @@ describe('mex event-groups', () => {
   });
 });
 
-it('mex descriptors create takes a binary schema that begins like JSON, because its first file has 123 bytes', async () => {
+it('mex descriptors create accepts a binary schema that begins like JSON, because its first file has 123 bytes', async () => {
   const field = (tag: number, value: string) => Buffer.from([tag, value.length, ...Buffer.from(value)]);
   const message = field(0x0a, 'M').toString('latin1');
   const parts = [

@@ -26,7 +26,7 @@ const signIn = (issuer = provider.url) => ({
   resource: 'urn:exchange',
 });
 
-it('a token is used until it is about to expire, and then renewed once', async () => {
+it('clientCredentials reuses a token until it is about to expire, and renews it once for concurrent calls', async () => {
   const token = clientCredentials(signIn());
   const [first, same] = await Promise.all([token(), token()]);
   expect([same, await token()]).toEqual([first, first]);
@@ -40,7 +40,7 @@ it('a token is used until it is about to expire, and then renewed once', async (
   expect(provider.grants).toEqual(Array(3).fill('client_credentials'));
 });
 
-it('the old token is used for as long as it is valid while the issuer is away', async () => {
+it('clientCredentials returns the old token until it expires while the issuer is unreachable', async () => {
   const own = await startProvider();
   own.lifetime = 4;
   const token = clientCredentials(signIn(own.url));
@@ -65,7 +65,7 @@ async function onboard(name: string, client: string): Promise<void> {
   await mex('admin', 'onboard', join(folder, 'party.json'), ...(await told(folder)), ...subject, ...operator);
 }
 
-it('an agent calls with a token of its client', async () => {
+it('an agent signs in with its client secret, and does not print it', async () => {
   await onboard('dataProviders/lakeside', AGENT);
   await writeFile(path('events.csv'), 'vid,timestamp,event_group\n1,2026-01-01T00:00:00Z,spring\n');
   const config = {
@@ -83,7 +83,7 @@ it('an agent calls with a token of its client', async () => {
   await expect(readProviderConfig(path('both.json'))).rejects.toThrow('tokenFile and signIn are both set');
 });
 
-it('a duchy calls with a token of its client, which it does not log', async () => {
+it('a duchy signs in with its client secret, and logs neither the secret nor a token', async () => {
   await onboard('duchies/alpha', DUCHY);
   const database = await createDuchyDatabase();
   const config = {
@@ -102,7 +102,7 @@ it('a duchy calls with a token of its client, which it does not log', async () =
   await database.drop();
 });
 
-it('a script signs in by the environment', async () => {
+it('mex signs in with the client secret and issuer from environment variables', async () => {
   vi.stubEnv('MEX_URL', exchange.url);
   vi.stubEnv('MEX_CLIENT_SECRET_FILE', path('secret'));
   expect((await run('whoami')).error?.message).toMatch(/set MEX_ISSUER and MEX_CLIENT_ID, too/);
@@ -118,7 +118,7 @@ it('a script signs in by the environment', async () => {
   vi.stubEnv('MEX_RESOURCE', undefined);
 });
 
-it('a wrong secret is told in one sentence, which has neither secret nor token', async () => {
+it('a wrong client secret fails with a transient error that does not contain the secret', async () => {
   await writeFile(path('wrong'), 'another-secret');
   const token = clientCredentials({ ...signIn(), clientSecretFile: path('wrong') });
   const error: Error = await token().then(expect.unreachable, (failure) => failure);
@@ -131,7 +131,7 @@ it('a wrong secret is told in one sentence, which has neither secret nor token',
   );
 });
 
-it('an issuer that repeats the secret is not quoted with it, nor with control characters', async () => {
+it('an error of the issuer is quoted without the client secret and without control characters', async () => {
   const server = createServer((request, response) => {
     const { port } = server.address() as AddressInfo;
     const issuer = `http://127.0.0.1:${port}`;
@@ -149,7 +149,7 @@ it('an issuer that repeats the secret is not quoted with it, nor with control ch
   server.close();
 });
 
-it('an exchange that does not trust a token says which issuer, audience and client it must list', async () => {
+it('the error for an untrusted token names the issuer, audience and client that the exchange must list', async () => {
   const own = await startProvider();
   const client = await connect({ url: exchange.url, signIn: signIn(own.url) });
   const { explained } = await import('../src/connection/client.ts');

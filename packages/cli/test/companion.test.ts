@@ -39,7 +39,7 @@ const failed = (promise: Promise<unknown>): Promise<CompanionFailure> =>
     (error) => error,
   );
 
-describe('input', () => {
+describe('the companion of the console', () => {
   it.each([
     ['questions', { names: [], more: 1 }, 'INPUT_INVALID', 'more is not a known field.'],
     ['questions', { names: Array(101).fill('x') }, 'INPUT_INVALID', 'names must have at most 100 items.'],
@@ -60,15 +60,15 @@ describe('input', () => {
       'REQUEST_ID_MISSING',
       expect.stringContaining('request.requestId is required'),
     ],
-  ] as const)('is checked: %s of %j', async (method, input, reason, message) => {
+  ] as const)('rejects an invalid call of %s with %j', async (method, input, reason, message) => {
     const failure = await failed(acme[method](input));
     expect(failure).toBeInstanceOf(CompanionFailure);
     expect(JSON.parse(JSON.stringify(failure))).toMatchObject({ reason, message });
   });
 });
 
-describe('a consumer', () => {
-  it('plans, creates once, and reads its question, title and verified result', async () => {
+describe('the companion of a consumer', () => {
+  it('plans a measurement, creates it once per request ID, and returns its question and verified result', async () => {
     const request = { ...asked('Autumn: 30 and older'), requestId: 'once' };
     const plan = await acme.plan({ request, assumed: 1000 });
     expect(plan).toMatchObject({ protocol: 'direct', dataProviders: [{ days: 3, charge: { epsilon: 1 } }] });
@@ -93,7 +93,7 @@ describe('a consumer', () => {
     expect(rest).toEqual({});
   });
 
-  it('reads a question and a result once, and a result again when it changed', async () => {
+  it('caches questions and results, and reads a result again after it changed', async () => {
     const { name } = await w.consumer.create(asked('Cached'));
     const fresh = createCompanionMethods(await loadCredentials({ as: 'acme' }));
     const get = vi.spyOn(globalThis, 'fetch');
@@ -109,7 +109,7 @@ describe('a consumer', () => {
     get.mockRestore();
   });
 
-  it('shows no result that is not signed as it should be, and says which step failed', async () => {
+  it('returns no result with an invalid signature, and reports the step that failed', async () => {
     const { name } = await w.consumer.create(asked('Forged'));
     await fulfillWith(w.streamly, name!, reach(7n), { privateKeyPem: w.chirper.privateKeyPem });
     const { result, steps, reason, error } = await acme.result({ name: name! });
@@ -118,7 +118,7 @@ describe('a consumer', () => {
     expect(steps.find(({ holds }) => holds === false)?.step).toBe('the result is signed with its key');
   });
 
-  it('shows no result of another question than the one that it showed under the same name', async () => {
+  it('rejects a result with QUESTION_CHANGED if the measurement of that name now has another question', async () => {
     const [women, men] = await Promise.all([
       w.consumer.create(asked('Of 30 and older')),
       w.consumer.create(asked('Of 60 and older', 'age > 60')),
@@ -144,7 +144,7 @@ describe('a consumer', () => {
     expect([result, reason]).toEqual([undefined, 'QUESTION_CHANGED']);
   });
 
-  it('says what is wrong with a filter, where, and what may be meant', async () => {
+  it('rejects an invalid filter with the reason, the position and a suggestion', async () => {
     const failure = await failed(acme.plan({ request: asked('Filter', 'agee > 30') }));
     expect(failure).toMatchObject({ status: 400, reason: 'FILTER_REJECTED' });
     expect(failure.message).toMatch(/^The filter cannot be used: .* Did you mean age\?$/);
@@ -153,7 +153,7 @@ describe('a consumer', () => {
     });
   });
 
-  it('passes on what the exchange and the SDK reject, with fields and remedies', async () => {
+  it('returns errors of the exchange and the SDK with their status, reason and fields', async () => {
     const noEpsilon = { ...asked('Privacy'), privacy: { epsilon: -1, delta: 0 } };
     expect(await failed(acme.plan({ request: noEpsilon }))).toMatchObject({
       status: 400,
@@ -177,7 +177,7 @@ describe('a consumer', () => {
     expect(await acme.questions({ names: [absent] })).toEqual({ [absent]: { error: expect.any(String) } });
   });
 
-  it('finds titles by a part of them, newest first, also those created since', async () => {
+  it('finds titles by a case-insensitive part, newest first, including those created since the last search', async () => {
     for (const title of ['Reach in MAY', 'Nothing', 'Reach in may, again'])
       await w.consumer.create(asked(title));
     const titles = async (text: string) =>
@@ -189,13 +189,13 @@ describe('a consumer', () => {
     expect([isComplete, searched]).toEqual([true, expect.any(Number)]);
   });
 
-  it('reads metadata of its event groups', async () => {
+  it('returns an empty object for an event group without metadata', async () => {
     const own = `${w.acme.name}/eventGroups/${eventGroup.split('/').at(-1)}`;
     expect(await acme.eventGroupMetadata({ names: [own] })).toEqual({ [own]: {} });
   });
 });
 
-describe('a data provider', () => {
+describe('the companion of a data provider', () => {
   it('reads the request in a requisition, and verifies it', async () => {
     const { name } = await w.consumer.create(asked('For a provider'));
     const requisition = await requisitionOf(w.streamly, name!);
@@ -217,7 +217,7 @@ describe('a data provider', () => {
     expect(await failed(streamly.requisition({ name: foreign }))).toMatchObject({ reason: 'NAME_FOREIGN' });
   });
 
-  it('reads its ledger, or says why there is none', async () => {
+  it('returns the budget and the status from its ledger, or the reason why there is none', async () => {
     const chirper = createCompanionMethods(await loadCredentials({ as: 'chirper' }));
     expect(await chirper.budget({})).toEqual({ missing: expect.stringContaining('does not exist') });
     const acting = { ...(await loadCredentials({ as: 'chirper' })), identity: '/keys/chirper' };
@@ -235,7 +235,7 @@ describe('a data provider', () => {
   });
 });
 
-it('tells whom a party trusts, and no secret in any result or error', async () => {
+it('the companion returns the certificate and roots of a party, and no secret in any result or error', async () => {
   const { name } = await measured(w, asked('Secret'), [w.streamly, reach(9n)]);
   const requisition = await requisitionOf(w.streamly, name!);
   const about = await acme.about({});

@@ -41,8 +41,8 @@ function offered(...words: string[]): string[] {
   return out.split('\n').filter(Boolean);
 }
 
-describe('in bash', () => {
-  it('mex has commands, and each of them its own', () => {
+describe('completion in bash', () => {
+  it('offers the commands of mex and the subcommands of each', () => {
     expect(offered('')).toEqual(
       expect.arrayContaining(['demo', 'serve', 'measure', 'provider', 'verify', 'help']),
     );
@@ -55,13 +55,13 @@ describe('in bash', () => {
     expect(offered('nonsense', 'x')).toEqual([]);
   });
 
-  it('options come once a dash is typed, or where nothing else fits', () => {
+  it('offers options after a dash, or if nothing else is possible', () => {
     expect(offered('measure', 'reach', '--ma')).toEqual(['--max-frequency', '--max-watch-duration']);
     expect(offered('--v')).toEqual(['--version']);
     expect(offered('doctor', '')).toEqual(['--json', '--help', '-h']);
   });
 
-  it('the values of options and arguments are offered where they are known', () => {
+  it('offers the known values of options and arguments', () => {
     expect(offered('measure', '')).toEqual(['reach', 'frequency', 'impressions', 'duration', 'population']);
     expect(offered('requisitions', 'refuse', 'x', '--justification', 'S')).toEqual(['SPEC_INVALID']);
     expect(offered('measurements', 'list', '--json', '--state', 'C')).toEqual(['COMPUTING', 'CANCELLED']);
@@ -71,7 +71,7 @@ describe('in bash', () => {
     expect(offered('measure', '--reference', 'demo', '')).toContain('reach');
   });
 
-  it('demo parties are read from the file of the development exchange', () => {
+  it('offers the demo parties in dev.json of the development exchange', () => {
     expect(offered('measure', '--as', '')).toEqual([
       'measurementConsumers/acme',
       'dataProviders/streamly',
@@ -89,16 +89,16 @@ describe('in bash', () => {
     expect(offered('measure', '--as', '')).toEqual([]);
   });
 
-  it('files are offered where a file belongs', () => {
+  it('offers file names for arguments and options that expect a file', () => {
     expect(offered('keys', 'inspect', 'me')).toEqual(['mex.bash']);
     expect(offered('measure', '--spec', './m')).toEqual(['./mex.bash']);
   });
 });
 
-describe('every script', async () => {
+describe('a completion script', async () => {
   const root: Command = await createMex(['completion']);
 
-  it.each(['bash', 'zsh', 'fish'])('knows every command and option (%s)', async (shell) => {
+  it.each(['bash', 'zsh', 'fish'])('contains every command and option (%s)', async (shell) => {
     const script = await mex('completion', shell);
     for (const node of commandTree(root)) {
       expect(script).toContain(`'${node.path}'`);
@@ -107,7 +107,7 @@ describe('every script', async () => {
     expect(script).not.toContain('undefined');
   });
 
-  it('covers commands down to the last', () => {
+  it('covers commands at every level', () => {
     const paths = commandTree(root).map(({ path }) => path);
     for (const path of [
       '',

@@ -27,8 +27,8 @@ beforeAll(async () => {
   token = await tokenFor(DUCHIES.secondWorker);
 });
 
-describe('mex computations', () => {
-  it('lists those of the duchy, and says for whom each waits', async () => {
+describe('mex computations and mex measurements', () => {
+  it('lists the computations of the duchy, with the parties that each waits for', async () => {
     const list = await mex('computations', 'list', '--token', token);
     expect(list).toMatch(
       new RegExp(`^${id} +PENDING_FULFILLMENT +SECOND_WORKER +\\S.*dataProviders/streamly`, 'm'),
@@ -40,7 +40,7 @@ describe('mex computations', () => {
     await expect(mex('computations', 'list', '--as', 'acme')).rejects.toThrow('is for a duchy');
   });
 
-  it('shows one with its participants and requisitions', async () => {
+  it('shows a computation with its participants and requisitions', async () => {
     const shown = await mex('computations', 'show', id, '--token', token);
     expect(shown).toContain('duchies/a FIRST_WORKER READY');
     expect(shown).toMatch(/dataProviders\/streamly\/requisitions\/\w+ UNFULFILLED, data at duchies\/a/);
@@ -49,7 +49,7 @@ describe('mex computations', () => {
     });
   });
 
-  it('says which duchies of a ring have not confirmed', async () => {
+  it('shows which duchies of a ring have not confirmed', async () => {
     const { acme, streamly, chirper } = castOf(exchange);
     const { name } = await createMeasurement(exchange, acme, [streamly, chirper]);
     const ring = name.split('/').at(-1)!;
@@ -63,7 +63,7 @@ describe('mex computations', () => {
     expect(shown).toContain('duchies/b WORKER READY');
   });
 
-  it('what a duchy reports stands in the timeline of the measurement', async () => {
+  it('shows the reports of a duchy in the timeline of the measurement', async () => {
     const report = {
       stage: 'SETUP',
       attempt: 2,
@@ -77,7 +77,7 @@ describe('mex computations', () => {
     expect(timeline).toMatch(new RegExp(`computations/${id} +CREATED → READY`));
   });
 
-  it('how far each duchy has come is shown to the consumer while they compute', async () => {
+  it('shows the stage and progress of a duchy to the consumer during the computation', async () => {
     const { acme, streamly, chirper } = castOf(exchange);
     const { name } = await createMeasurement(exchange, acme, [streamly, chirper]);
     const computation = name.split('/').at(-1)!;

@@ -17,13 +17,13 @@ const principal = async (options: Parameters<typeof connect>[0]) =>
   (await (await connect(options)).whoAmI()).principal;
 
 describe('a command', () => {
-  it('calls the development exchange here, as its operator or as a demo party', async () => {
+  it('calls the local development exchange as its operator by default, or as the demo party of --as', async () => {
     expect(await principal({})).toBe('operator');
     expect(await principal({ as: 'dataProviders/streamly' })).toBe('dataProviders/streamly');
     expect(await principal({ as: 'acme' })).toBe('measurementConsumers/acme');
   });
 
-  it('calls as what it is told, before what the environment says', async () => {
+  it('prefers --token over --as, and --as over MEX_TOKEN', async () => {
     vi.stubEnv('MEX_TOKEN', await token('dataProviders/chirper'));
     expect(await principal({})).toBe('dataProviders/chirper');
     expect(await principal({ as: 'streamly' })).toBe('dataProviders/streamly');
@@ -33,7 +33,7 @@ describe('a command', () => {
     expect(await principal({})).toBe('dataProviders/chirper');
   });
 
-  it('takes --as, and refuses who is not there', async () => {
+  it('accepts --as with a demo party, and rejects an unknown one with a list of the parties', async () => {
     const { displayName } = await mexJson(
       'admin',
       'parties',
@@ -50,7 +50,7 @@ describe('a command', () => {
     await expect(mex(...get, '--as', 'chirper')).rejects.toThrow(/PERMISSION_DENIED.*--as <party>/s);
   });
 
-  it('says since when its token is expired', async () => {
+  it('prints when its token expired', async () => {
     const issuer = await createDevIssuer({ keyFile: devKeyFile(exchange.dataDir), baseUrl: exchange.url });
     vi.stubEnv('MEX_TOKEN', await issuer.mint('operator', -3600));
     await expect(mex('whoami')).rejects.toThrow(
@@ -58,14 +58,14 @@ describe('a command', () => {
     );
   });
 
-  it('gives the token of a demo party to no other exchange', async () => {
+  it('rejects --as for an exchange other than the local development exchange', async () => {
     const url = exchange.url.replace('127.0.0.1', 'localhost');
     await expect(connect({ url, as: 'streamly' })).rejects.toThrow(
       /--as is for the development exchange here/,
     );
   });
 
-  it('takes the token that the exchange renewed meanwhile', async () => {
+  it('uses the new token after the exchange renewed it in dev.json', async () => {
     const client = await connect({ as: 'streamly' });
     const file = join(exchange.dataDir, 'dev.json');
     const before = await readFile(file, 'utf8');
@@ -76,7 +76,7 @@ describe('a command', () => {
     await writeFile(file, before);
   });
 
-  it('says what is wrong when nobody answers, or somebody else does', async () => {
+  it('reports that nothing responds at the address, or that the response is not one of an exchange', async () => {
     const server = createServer((_request, response) => {
       response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
     });
@@ -90,7 +90,7 @@ describe('a command', () => {
 });
 
 describe('a demo party', () => {
-  it('has all the keys it needs', async () => {
+  it('has a signing key, a certificate and encryption keysets in dev.json', async () => {
     const party = findDevParty(await readDevFile(exchange.dataDir), 'streamly');
     const { name, certificate, privateKeyPem, ...keysets } = readCredentials(party);
     expect([name, certificate]).toEqual(['dataProviders/streamly', party.certificate]);

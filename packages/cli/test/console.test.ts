@@ -67,8 +67,8 @@ const asPage = (path: string, { headers, ...options }: Ask = {}) =>
 const ACME = 'measurementConsumers/acme';
 const ISSUER = ['--issuer', 'https://id.example.com', '--subject', 'newco'];
 
-describe('the identities', () => {
-  it('are the party of a folder, with its keys, or its token alone', async () => {
+describe('findIdentities', () => {
+  it('returns the party of an identity folder with its keys, or of a token without keys', async () => {
     const [name, folder] = ['measurementConsumers/newco', path('newco')];
     await mex('identity', name, '--out', folder);
     await mex(
@@ -88,7 +88,7 @@ describe('the identities', () => {
     expect([keyless!.principal, keyless!.acting]).toEqual([name, undefined]);
   });
 
-  it('are everybody of the development exchange here, where nobody is named', async () => {
+  it('returns all demo parties and the operator by default, and rejects an unknown party', async () => {
     const names = (await findIdentities({})).map(({ principal }) => principal);
     expect(names).toContain('dataProviders/chirper');
     expect(names.at(-1)).toBe('operator');
@@ -96,8 +96,8 @@ describe('the identities', () => {
   });
 });
 
-describe('the link', () => {
-  it('works once, sets a cookie that scripts cannot read, and leaves nothing secret in the address', async () => {
+describe('the link to the console', () => {
+  it('works once, sets a cookie that scripts cannot read, and redirects to an address without the token', async () => {
     const link = running.newLink();
     const token = new URL(link).searchParams.get('token')!;
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
@@ -113,7 +113,7 @@ describe('the link', () => {
     expect(again.text).toContain('This link was used already.');
   });
 
-  it('is needed: another token, or no token, opens nothing', async () => {
+  it('is rejected with 403 if its token is wrong, empty or missing', async () => {
     for (const query of ['', '?token=', `?token=${'A'.repeat(43)}`]) {
       const { status, headers, text } = await ask(`${running.url}/open${query}`);
       expect([status, headers['set-cookie']]).toEqual([403, undefined]);
@@ -121,7 +121,7 @@ describe('the link', () => {
     }
   });
 
-  it('is for a host of its own, where the system has several for loopback', () => {
+  it('has a loopback address other than 127.0.0.1 on Linux', () => {
     expect(new URL(running.url).hostname).toMatch(
       process.platform === 'linux' ? /^127\.(?!0\.0\.1$)/ : /^127\./,
     );
@@ -131,7 +131,7 @@ describe('the link', () => {
 describe('a request without the cookie', () => {
   const PATHS = ['/', '/console.json', '/v2alpha/whoami', '/companion/about', '/measurements'];
 
-  it.each(PATHS)('gets nothing of %s', async (path) => {
+  it.each(PATHS)('is rejected with 401 at %s', async (path) => {
     for (const headers of [
       {},
       { cookie: 'mex-console=' },
@@ -146,19 +146,19 @@ describe('a request without the cookie', () => {
   });
 });
 
-describe('a request of somebody else', () => {
+describe('a request from another page or for another host', () => {
   const { host } = new URL('http://127.0.0.1:1');
   const FOREIGN: [string, Record<string, string>][] = [
-    ['a name that stands for this machine', { host: 'evil.example' }],
-    ['another port', { host }],
-    ['localhost', { host: 'localhost' }],
+    ['a foreign Host that resolves to this machine', { host: 'evil.example' }],
+    ['a Host with another port', { host }],
+    ['the Host localhost', { host: 'localhost' }],
     ['another origin', { origin: 'https://evil.example' }],
-    ['an origin without a name', { origin: 'null' }],
-    ['another site', { 'sec-fetch-site': 'cross-site' }],
-    ['another port of this machine', { 'sec-fetch-site': 'same-site' }],
+    ['the origin null', { origin: 'null' }],
+    ['Sec-Fetch-Site cross-site', { 'sec-fetch-site': 'cross-site' }],
+    ['Sec-Fetch-Site same-site', { 'sec-fetch-site': 'same-site' }],
   ];
 
-  it.each(FOREIGN)('is refused, with the cookie: %s', async (_title, headers) => {
+  it.each(FOREIGN)('is rejected with 403 even with the cookie: %s', async (_title, headers) => {
     for (const path of ['/', '/console.json', '/v2alpha/whoami', '/open?token=x']) {
       const { status, text } = await asPage(path, { headers });
       expect(status).toBe(403);
@@ -171,15 +171,15 @@ describe('a request of somebody else', () => {
     expect(companion.status).toBe(403);
   });
 
-  it('does not use up a link', async () => {
+  it('does not use up the link', async () => {
     const link = running.newLink();
     expect((await ask(link, { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(403);
     expect((await ask(link)).status).toBe(303);
   });
 });
 
-describe('the page', () => {
-  it('has a policy without exceptions, and files that may be kept', async () => {
+describe('the page of the console', () => {
+  it('has a strict Content-Security-Policy, and scripts that are compressed and cacheable', async () => {
     const { status, headers, text } = await asPage('/', { headers: { accept: 'text/html' } });
     expect(status).toBe(200);
     expect(headers['content-security-policy']).toBe(
@@ -205,7 +205,7 @@ describe('the page', () => {
     ).toBeUndefined();
   });
 
-  it('answers every address of the app with the page, and no others', async () => {
+  it('is served at the addresses of the app, but not for a missing asset or a POST', async () => {
     const page = await asPage('/measurements/x', { headers: { accept: 'text/html,*/*' } });
     expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect((await asPage('/assets/absent.js')).status).toBe(404);
@@ -218,13 +218,13 @@ describe('the page', () => {
     '/%2e%2e/%2e%2e/package.json',
     '/assets/..%2f..%2ffiles.json',
     '//etc/passwd',
-  ])('reads no other file: %s', async (path) => {
+  ])('does not expose other files: %s', async (path) => {
     const { status, text } = await asPage('/', { path });
     expect(status).toBe(404);
     expect(text).toBe('There is no such file.\n');
   });
 
-  it('knows the identities, and gets no secret', async () => {
+  it('receives the identities, but no secret', async () => {
     const about = await asPage('/console.json');
     expect(JSON.parse(about.text)).toMatchObject({
       by: 'mex console',
@@ -251,7 +251,7 @@ describe('the page', () => {
 });
 
 it.each(['absent', 'constructor', '__proto__', 'about/x'])(
-  'the companion has no method %s',
+  'the companion rejects the unknown method %s with 404',
   async (method) => {
     const { status, text } = await asPage(`/companion/${method}`, {
       ...{ method: 'POST', body: '{}' },
@@ -261,8 +261,8 @@ it.each(['absent', 'constructor', '__proto__', 'about/x'])(
   },
 );
 
-describe('the API', () => {
-  it('is called as the identity that the page names', async () => {
+describe('the API behind the console', () => {
+  it('is called as the identity in the header mex-identity, and an unknown identity is rejected', async () => {
     for (const identity of [ACME, 'dataProviders/streamly']) {
       const { text } = await asPage('/v2alpha/whoami', { headers: { 'mex-identity': identity } });
       expect(JSON.parse(text).principal).toBe(identity);
@@ -280,18 +280,18 @@ describe('the API', () => {
     '/v2alpha/..%5cmetrics/../../metrics',
     '/v2alpha',
     '/metrics',
-  ])('is all that can be reached: %s', async (path) => {
+  ])('does not give access to other paths of the exchange: %s', async (path) => {
     const { status, text } = await asPage('/', { path });
     expect(text).not.toContain('process_cpu');
     expect(status).toBe(404);
   });
 
-  it('leaves its reference to the exchange', async () => {
+  it('redirects /docs to the exchange', async () => {
     const { status, headers } = await asPage('/docs');
     expect([status, headers.location]).toEqual([302, `${exchange.url}/docs`]);
   });
 
-  it('takes no other method and no cookie of another name', async () => {
+  it('rejects the method OPTIONS and a cookie with another name', async () => {
     expect((await asPage('/v2alpha/whoami', { method: 'OPTIONS' })).status).toBe(405);
     expect(
       (await asPage('/v2alpha/whoami', { headers: { cookie: cookie.replace('mex-console', 'other') } }))
@@ -300,7 +300,7 @@ describe('the API', () => {
   });
 });
 
-describe('an exchange that looks at what it gets', () => {
+describe('the console in front of an exchange', () => {
   let server: Server;
   let seen: { url: string; headers: IncomingHttpHeaders; body: string }[];
   let tokens: string[];
@@ -346,7 +346,7 @@ describe('an exchange that looks at what it gets', () => {
   const call = (path: string, options: Ask = {}) =>
     ask(`${console.url}${path}`, { ...options, headers: { cookie: own, ...options.headers } });
 
-  it('gets the token of the party, and of the page only what the API needs', async () => {
+  it('sends the token of the party, and from the page only the headers that the API needs', async () => {
     [seen, tokens] = [[], []];
     const answer = await call('/v2alpha/things?a=b%2Fc', {
       method: 'POST',
@@ -376,7 +376,7 @@ describe('an exchange that looks at what it gets', () => {
       expect(answer.headers[name]).toBeUndefined();
   });
 
-  it('is asked once more after a 401, with the new token', async () => {
+  it('repeats a request after a 401 only if there is a new token', async () => {
     [seen, tokens] = [[], ['old', 'good']];
     expect((await call('/v2alpha/things', { method: 'POST', body: '{}' })).status).toBe(200);
     expect(seen.map(({ headers, body }) => [headers.authorization, body])).toEqual([
@@ -388,7 +388,7 @@ describe('an exchange that looks at what it gets', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('may stream events, which arrive at once, and end with the page', async () => {
+  it('forwards streamed events immediately, and closes the stream when the page disconnects', async () => {
     [seen, tokens] = [[], []];
     const { hostname, port } = new URL(console.url);
     const request = httpRequest({
@@ -405,7 +405,7 @@ describe('an exchange that looks at what it gets', () => {
     await expect.poll(() => streams).toBe(0);
   });
 
-  it('has no companion without keys', async () => {
+  it('rejects calls of the companion with NO_KEYS for an identity without keys', async () => {
     const { status, text } = await call('/companion/about', {
       method: 'POST',
       body: '{}',

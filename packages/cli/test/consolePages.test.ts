@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-it('names the issuers with the client that the exchange accepts, and has no companion in production', async () => {
+it('console.json lists the issuers with their client IDs, and there is no companion in production', async () => {
   expect((await app.inject('/console.json')).json()).toEqual({
     by: 'exchange',
     api: '',
@@ -55,7 +55,7 @@ it('names the issuers with the client that the exchange accepts, and has no comp
   expect(companion.statusCode).toBe(404);
 });
 
-it('lets the page call its own origin and the issuers, and nobody else', async () => {
+it('the page of the console may connect only to its own origin and the issuers', async () => {
   const { headers, statusCode } = await app.inject({
     url: '/measurements/x',
     headers: { accept: 'text/html' },
@@ -67,7 +67,7 @@ it('lets the page call its own origin and the issuers, and nobody else', async (
   expect(headers['cache-control']).toBe('no-store');
 });
 
-it('is at most 250 KB before the first page, as browsers get it', async () => {
+it('the first load of the console is less than 250 KiB compressed', async () => {
   const get = (url: string) =>
     app.inject({ url, headers: { accept: 'text/html', 'accept-encoding': 'gzip, br' } });
   const { body: html } = await app.inject({ url: '/', headers: { accept: 'text/html' } });
@@ -79,7 +79,7 @@ it('is at most 250 KB before the first page, as browsers get it', async () => {
   expect(total).toBeLessThan(250 * 1024);
 });
 
-it('has no page for a program that asks for an unknown path', async () => {
+it('an unknown path returns 404 to a client that accepts JSON', async () => {
   for (const url of ['/', '/absent', '/v2alphas', '/assets/absent.js', '/%2e%2e/package.json']) {
     const { statusCode, headers } = await app.inject({ url, headers: { accept: 'application/json' } });
     expect([url, statusCode, headers['content-type']]).toEqual([

@@ -63,7 +63,7 @@ async function signIn(page: Page, name: string): Promise<Page> {
 }
 
 describe.skipIf(lacksChromium)('the console at an exchange', () => {
-  it('signs in at the issuer, and renews its token without asking', async () => {
+  it('signs in at the issuer, and renews its token without asking the user again', async () => {
     const { page, errors } = await openPage();
     // The page renews a token 30 s before it expires. With a lifetime of 20 s, the page therefore renews the token for
     // each call.
@@ -76,7 +76,7 @@ describe.skipIf(lacksChromium)('the console at an exchange', () => {
     provider.lifetime = 3600;
   });
 
-  it('says what to do to somebody whom the exchange does not know', async () => {
+  it('advises a user whom the exchange does not know to ask the operator', async () => {
     const { page } = await openPage();
     await signIn(page, 'mallory');
     const alert = page.getByRole('alert');
@@ -84,7 +84,7 @@ describe.skipIf(lacksChromium)('the console at an exchange', () => {
     expect(await alert.textContent()).toContain('ask the operator of this exchange');
   });
 
-  it('lets people change their mind', async () => {
+  it('cancels a sign-in, closes its window, and shows the demo parties again', async () => {
     const { page } = await openPage();
     const [popup] = await Promise.all([
       page.waitForEvent('popup'),

@@ -45,7 +45,7 @@ describe('mex demo', () => {
     );
   });
 
-  it('adds noise to what is noised, and none to the population', () => {
+  it('adds noise to every reach, and none to the population', () => {
     const reaches = report.measurements.flatMap((m) => m.figures).filter(({ what }) => what === 'reach');
     expect(reaches).toHaveLength(7);
     for (const { result } of reaches) expect(result.standardDeviation).toBeGreaterThan(1);
@@ -54,7 +54,7 @@ describe('mex demo', () => {
     expect(people!.result.standardDeviation).toBe(0);
   });
 
-  it('ends with one report of all of it, from the measurements that exist', () => {
+  it('ends with a report of the campaign that creates no measurements of its own', () => {
     const { campaign, measurements } = report;
     expect(campaign.state).toBe('COMPLETE');
     expect(campaign.figures.map(({ metric, of }) => `${metric} ${of}`)).toEqual(
@@ -69,7 +69,7 @@ describe('mex demo', () => {
     expect(measurements).toHaveLength(12);
   });
 
-  it('counts everybody once whom several providers reached, unlike the sum of their figures', () => {
+  it('counts a person reached by several providers once, unlike the sum of their figures', () => {
     const alone = report.measurements.flatMap(({ title, figures }) =>
       title.endsWith(' alone') ? figures : [],
     );
@@ -87,7 +87,7 @@ describe('mex demo', () => {
     expect(shares[0]!.claimed! - shares[0]!.truth).toBeGreaterThan(0.1);
   });
 
-  it('counts everybody once by each of the three protocols', () => {
+  it('measures the same reach with three protocols, with a larger standard deviation for sketches', () => {
     const reaches = reachesTogether(report);
     expect(reaches.map(({ protocol }) => protocol)).toEqual([
       'honestMajorityShareShuffle',
@@ -99,7 +99,7 @@ describe('mex demo', () => {
     for (const deviation of sketched) expect(deviation).toBeGreaterThan(exact!);
   });
 
-  it('has one question refused for what it says and one for the budget', () => {
+  it('has one question refused for its filter and one for the budget', () => {
     expect(titled('A filter').failure).toMatch(
       /^dataProviders\/chirper: SPEC_INVALID\. FILTER_ATTRIBUTE at events\[0\]\.filter, line 1, column 1$/,
     );
@@ -135,7 +135,7 @@ describe('mex demo', () => {
     }
   });
 
-  it('needs duchies, and says so where there are none', async () => {
+  it('fails at an exchange without duchies, and prints how to start one with duchies', async () => {
     const server = createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -149,7 +149,7 @@ describe('mex demo', () => {
     }
   });
 
-  it('keeps the order of the people for the next time', async () => {
+  it('keeps the VID order in a file for the next run, and removes the files of shares', async () => {
     const kept = await readdir(join(folder, 'data', 'demo'));
     expect(kept.filter((name) => name.endsWith('.vids'))).toHaveLength(1);
     expect(await readdir(join(folder, 'data', 'demo', 'shares'))).toEqual([]);
@@ -157,7 +157,7 @@ describe('mex demo', () => {
 });
 
 const PROVIDERS = ['dataProviders/a', 'dataProviders/b', 'dataProviders/c'];
-it('the same seed gives the same audiences, another seed others', async () => {
+it('createAudiences creates the same audiences for the same seed, and different ones for another seed', async () => {
   const instance = await DuckDBInstance.create(':memory:');
   const db = await instance.connect();
   const audience = async (seed: number) => {

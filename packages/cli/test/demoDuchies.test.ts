@@ -102,7 +102,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-it('brings up three duchies as processes of their own, and says where they are', async () => {
+it('mex serve --dev starts three duchies in separate processes, and lists them in dev.json', async () => {
   // This check begins before all duchies respond, and waits for those that are still starting.
   expect(await mex('duchy', 'check', '--as', 'alpha')).toMatch(
     /ok +endpoint .*(\n.*)*\nok +peers .*\nok +peers .*\n/,
@@ -124,7 +124,7 @@ const metrics = async () => (await fetch(`${exchange.url}/metrics`)).text();
 
 // This test must run before the tests below. It checks that the exchange has reported no findings yet, and the later
 // tests may cause some.
-it('onboarding, typed as printed, lets a new consumer and a new provider measure together', async () => {
+it('the documented onboarding commands let a new consumer and a new provider measure together', async () => {
   const shown = await shell.typed('docs/operating.md', '## Onboarding', '## Rotating keys');
   expect(shown).toHaveLength(6);
   const [, identities, onboarded, callers, created, fulfilled] = shown;
@@ -142,7 +142,7 @@ it('onboarding, typed as printed, lets a new consumer and a new provider measure
   expect(await metrics()).not.toMatch(/^mex_findings_total\{/m);
 });
 
-it('every metric of ours is explained, and nothing else', async () => {
+it('docs/operating.md explains exactly the mex_ metrics that the exchange serves', async () => {
   const served = new Set([...(await metrics()).matchAll(/^# HELP (mex_\w+)/gm)].map(([, name]) => name!));
   const document = await readFile(join(ROOT, 'docs/operating.md'), 'utf8');
   const explained = new Set([...document.matchAll(/^\| `(mex_\w+)`/gm)].map(([, name]) => name!));
@@ -191,7 +191,7 @@ async function truth<T>(
   }
 }
 
-it('prints a line that counts the people of three publishers once, and it does, as printed', async () => {
+it('the command that mex serve --dev prints counts the people of three publishers once, near the truth', async () => {
   const [line] = /^ +(\S.* mex -- measure .*)$/m.exec(exchange.output())!;
   const [shown] = await shell.run(line);
   const reach = figure(shown!, 'everybody counted once\\n +reach');
@@ -205,7 +205,7 @@ it('prints a line that counts the people of three publishers once, and it does, 
   expect(low! < reach && reach < high!).toBe(true);
 });
 
-it('has answered measurements to look at, and asks for them once', async () => {
+it('mex serve --dev creates three example measurements, which are answered, and creates them only once', async () => {
   const references = ['frequency-of-one', 'women-on-phones', 'impressions-of-all'];
   const [acme] = exchange.dev.measurementConsumers;
   const list = `/v2alpha/${acme!.name}/measurements?pageSize=1000`;
@@ -221,7 +221,7 @@ it('has answered measurements to look at, and asks for them once', async () => {
   expect(await asked()).toHaveLength(3);
 });
 
-it('keeps the events of one publisher in the database, where its agent counts them', async () => {
+it('the publisher harbor keeps its events in PostgreSQL', async () => {
   const { connection } = await startPostgres({ dataDir: dataDir() });
   const client = new pg.Client({ ...connection, user: 'harbor_reader', database: 'publishers' });
   await client.connect();
@@ -233,7 +233,7 @@ it('keeps the events of one publisher in the database, where its agent counts th
 });
 
 it.skipIf(skipped !== undefined)(
-  'keeps those of another one in ClickHouse, if there is a server',
+  'the publisher pinwheel keeps its events in ClickHouse, if there is a server',
   async () => {
     const { url, writer } = clickHouse!;
     const client = createClient({ url, username: writer.user, password: writer.password });
@@ -250,7 +250,7 @@ it.skipIf(skipped !== undefined)(
   },
 );
 
-it('the quickstart for consumers ends with figures near the truth, and every check holds', async () => {
+it('the quickstart for consumers ends with figures near the truth, and every check passes', async () => {
   const shown = await shell.typed('docs/quickstart/consumer.md');
   expect(shown).toHaveLength(7);
   expect(shown[0]).toContain('everybody counted once');
@@ -268,7 +268,7 @@ it('the quickstart for consumers ends with figures near the truth, and every che
   expect(shown[6]).toMatch(/autumn-(display|video) +2026-10-01 /);
 });
 
-it('the quickstart for operators lets a party in, suspends it and lets it back', async () => {
+it('the quickstart for operators onboards a party, suspends it and resumes it', async () => {
   const shown = await shell.typed('docs/quickstart/operator.md');
   expect(shown).toHaveLength(5);
   expect(shown[0]).toMatch(/dataProviders\/streamly .*ACTIVE/);
@@ -281,7 +281,7 @@ it('the quickstart for operators lets a party in, suspends it and lets it back',
   );
 });
 
-it("the tour's lines, typed as printed, show what they say", async () => {
+it('the commands in docs/tour.md print the documented results', async () => {
   const shown = await shell.typed('docs/tour.md');
   expect(shown.length).toBeGreaterThan(6);
   expect(shown[0]).toContain('"principal":"measurementConsumers/acme"');
@@ -360,14 +360,14 @@ async function requireNearTruth(measurement: string): Promise<void> {
   expect(reach!.value).toBeLessThan(SUM - 5 * reach!.standardDeviation);
 }
 
-it('is the exchange that the demo uses, if it counts enough people', async () => {
+it('mex demo rejects a population that is larger than that of the exchange', async () => {
   const { error } = await run('demo', '--population', '50001', '--report', join(folder, 'report.html'));
   expect(String(error)).toMatch(
     /more than the 50,000 people .* mex admin populations create people --range 1-50001 --default/s,
   );
 });
 
-it('has no open measurement and no event group of a demo that was interrupted', async () => {
+it('an interrupted mex demo leaves no open measurement and no event group', async () => {
   const [acme] = exchange.dev.measurementConsumers;
   const open = `/v2alpha/${acme!.name}/measurements?filter.states=AWAITING_REQUISITION_FULFILLMENT`;
   /** Counts the open measurements, except the measurement that the exchange itself creates after half a minute. */
@@ -390,7 +390,7 @@ it('has no open measurement and no event group of a demo that was interrupted', 
 
 // Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
 it.runIf(isStress)(
-  'starts a duchy again that was killed, and half of the people two publishers reached are counted once',
+  'mex serve --dev restarts a killed duchy, and a reach with sampling is near the truth afterwards',
   async () => {
     await describe();
     const [before, pid] = [await duchies(), await pidOf('alpha')];
@@ -420,19 +420,22 @@ it.runIf(isStress)(
 );
 
 // Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
-it.runIf(isStress)('ends them when it is killed, and finds everything again at the next start', async () => {
-  const before = await duchies();
-  const pids = await Promise.all(NAMES.map(pidOf));
-  await exchange.kill('SIGKILL');
-  await vi.waitUntil(() => !pids.some(isAlive), WAIT);
-  await start();
-  const withoutToken = (parties: DevFile['duchies']) => parties.map(({ token: _, ...party }) => party);
-  expect(withoutToken(await duchies())).toEqual(withoutToken(before));
-  await allReady();
-});
+it.runIf(isStress)(
+  'the duchies end when the exchange is killed, and start again with the same keys',
+  async () => {
+    const before = await duchies();
+    const pids = await Promise.all(NAMES.map(pidOf));
+    await exchange.kill('SIGKILL');
+    await vi.waitUntil(() => !pids.some(isAlive), WAIT);
+    await start();
+    const withoutToken = (parties: DevFile['duchies']) => parties.map(({ token: _, ...party }) => party);
+    expect(withoutToken(await duchies())).toEqual(withoutToken(before));
+    await allReady();
+  },
+);
 
 // This test restarts the exchange with the settings file that `mex duchy init` created, as the quickstart says.
-it('the quickstart for duchies ends with a figure that a duchy of its own helped to compute', async () => {
+it('the quickstart for duchies ends with a figure near the truth that its new duchy helped to compute', async () => {
   const document = 'docs/quickstart/duchy.md';
   const [made] = await shell.typed(document, '', '## 2');
   const here = `MEX_DATA_DIR=${dataDir()}`;
@@ -466,7 +469,7 @@ it('the quickstart for duchies ends with a figure that a duchy of its own helped
   }
 });
 
-it('ends them when it is stopped, and all databases are sound', async () => {
+it('the databases pass the doctor, and the duchies and agents end when the exchange is stopped', async () => {
   expect(await mex('doctor')).toMatch(/found nothing wrong/);
   for (const id of NAMES) {
     expect(await mex('duchy', 'check', '--as', id)).toMatch(/ok +database +11 checks found nothing wrong/);

@@ -42,7 +42,7 @@ function start() {
 const duchies = async (): Promise<DevFile['duchies']> =>
   JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8')).duchies;
 
-it('leaves the duchies out where the role may not create databases, and says what to do', async () => {
+it('the exchange starts without demo duchies if its role cannot create databases, and prints what to do', async () => {
   const exchange = await start();
   expect(exchange.output()).toMatch(
     /Started without demo duchies.*may not create.*CREATEDB.*MEX_DUCHIES=off/,
@@ -51,7 +51,7 @@ it('leaves the duchies out where the role may not create databases, and says wha
   expect(await exchange.kill('SIGTERM')).toBe(0);
 });
 
-it('gives each duchy a database beside that of the exchange where the role may', async () => {
+it('the exchange creates a database for each demo duchy on its server if its role can create databases', async () => {
   await onServer(server, `ALTER ROLE ${role} CREATEDB`);
   const exchange = await start();
   const isReady = ({ endpoint }: DevFile['duchies'][number]) =>

@@ -147,16 +147,19 @@ it('prints a table for each question in 80 columns, and the figure of all publis
   );
 });
 
-describe('a figure', () => {
+describe('figureOf', () => {
   const result = { value: 100, variance: 4, standardDeviation: 2, interval: [96, 104] as [number, number] };
   it.each([
     [104, true, true],
     [105, false, true],
     [111, false, true],
     [112, false, false],
-  ])('with the truth at %i', (truth, inside95, within5Sigma) => {
-    expect(figureOf('dataProviders/x', 'reach', truth, result)).toMatchObject({ inside95, within5Sigma });
-  });
+  ])(
+    'compares the truth %i with its interval and five standard deviations',
+    (truth, inside95, within5Sigma) => {
+      expect(figureOf('dataProviders/x', 'reach', truth, result)).toMatchObject({ inside95, within5Sigma });
+    },
+  );
 });
 
 describe.skipIf(lacksChromium)('the report in a browser', () => {
@@ -171,7 +174,7 @@ describe.skipIf(lacksChromium)('the report in a browser', () => {
     return page;
   };
 
-  it('shows the result first on a phone, and nothing is wider than its screen', async () => {
+  it('shows the result at the top on a phone, and nothing is wider than the screen', async () => {
     const page = await open(390);
     const title = page.locator('h1');
     const { result } = reachesTogether(report)[0]!;
@@ -198,7 +201,7 @@ describe.skipIf(lacksChromium)('the report in a browser', () => {
     expect(Math.min(...sizes)).toBeGreaterThanOrEqual(11.5);
   });
 
-  it('has no green for a truth outside of its interval', async () => {
+  it('shows a truth outside of its interval in another color than one inside', async () => {
     const figures = report.measurements[0]!.figures.map((figure, i) => ({ ...figure, inside95: i > 0 }));
     const changed = join(folder, 'outside.html');
     await writeFile(
@@ -278,7 +281,7 @@ describe.skipIf(lacksChromium)('the report in a browser', () => {
   });
 });
 
-it('the report escapes what others wrote', () => {
+it('the report escapes HTML in text of other parties', () => {
   const failure = '<script>alert(1)</script>';
   const measurements = report.measurements.map((m) => (m.failure === undefined ? m : { ...m, failure }));
   const html = renderReport({ ...report, measurements });

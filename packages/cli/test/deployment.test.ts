@@ -76,7 +76,7 @@ const units = globSync('packaging/*.service', { cwd: ROOT }).map(
 );
 const dockerfile = textOf('Dockerfile');
 
-describe('commands', () => {
+describe('the deployment files', () => {
   const ofUnit = (text: string) => /^ExecStart=\S*\/(.*)$/m.exec(text)![1]!.split(' ');
   const commands: [string, string[]][] = [
     ...services.flatMap(([name, { command }]) =>
@@ -90,7 +90,7 @@ describe('commands', () => {
     ]),
   ];
 
-  it.each(commands)('%s runs a command of mex, with options that it has', async (_where, command) => {
+  it.each(commands)('%s runs an existing command of mex with existing options', async (_where, command) => {
     expect(command.slice(0, 2)).toEqual(MEX);
     const words = command.slice(2);
     let found: Command = await createMex(words);
@@ -105,7 +105,7 @@ describe('commands', () => {
   });
 });
 
-it('sets only environment variables that the programs read', () => {
+it('the deployment files set only environment variables that the programs read', () => {
   const ofSettings = Object.values(SETTINGS).flatMap(({ variable }) => variable ?? []);
   const known = new Set([...ofSettings, 'MEX_CONFIG', 'NODE_ENV', 'NODE_EXTRA_CA_CERTS']);
   const used = [
@@ -124,8 +124,8 @@ it('sets only environment variables that the programs read', () => {
 
 const namesIn = (assignments: string) => assignments.split(' ').map((each) => each.split('=')[0]!);
 
-describe('Kubernetes', () => {
-  it('probes pages that exist, on ports that the container has', () => {
+describe('the Kubernetes manifests', () => {
+  it('probe only pages that exist, on ports of the container', () => {
     const app = Fastify();
     addStatusPages(app, async () => true, { contentType: 'text/plain', text: async () => '' });
     const probes = containers.flatMap(({ name, ports = [], ...container }) =>
@@ -149,7 +149,7 @@ describe('Kubernetes', () => {
     }
   });
 
-  it('opens the ports that the exchange listens on, and each Service leads to one', () => {
+  it('open the ports that the exchange listens on, and each Service targets an open port', () => {
     const exchange = containers.find(({ name }) => name === 'exchange')!;
     const listens = exchange
       .env!.filter(({ name }) => name.endsWith('PORT'))
@@ -163,7 +163,7 @@ describe('Kubernetes', () => {
     expect(targets.filter((name) => !opened.has(name))).toEqual([]);
   });
 
-  it('mounts volumes that the pod has', () => {
+  it('mount only volumes of the pod', () => {
     for (const { spec } of pods) {
       const names = [...spec.volumes.map(({ name }) => name), 'ledger'];
       const mounted = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(
@@ -264,7 +264,7 @@ describe('Compose, after prepare.sh', () => {
     expect(targets).toEqual(['exchange:8080', ...expected, `agent:${operations!.port}`]);
   });
 
-  it('refuses to overwrite what it wrote, and to run without arguments', () => {
+  it('prepare.sh rejects an existing state folder, and a run without arguments', () => {
     expect(prepare).toThrow('There is a folder ./state');
     expect(() => execFileSync(join(COMPOSE, 'prepare.sh'), { stdio: 'pipe' })).toThrow('usage');
   });

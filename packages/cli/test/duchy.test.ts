@@ -39,7 +39,7 @@ beforeAll(async () => {
   await writeFile(path('checkedToken'), await token('duchies/checked'), { mode: 0o600 });
 });
 
-it('runs on an embedded database of its own until it is stopped, and is checked meanwhile', async () => {
+it('mex duchy run serves on an embedded database until SIGTERM, and mex duchy check reports its state', async () => {
   const config = await settings('embedded.json');
   expect((await ended('check', '--config', config)).out).toMatch(
     /warning +database +It is made by mex duchy run/,
@@ -76,7 +76,7 @@ const CHECKED = {
   roots: ['duchies/checked=duchies-checked/root.pem'],
 };
 
-it('ends with 1 where the check finds a problem, with 0 where it only warns, and with 1 without its database', async () => {
+it('mex duchy check exits with 1 for a problem, 0 for warnings only, and 1 without its database', async () => {
   const database = await createDuchyDatabase();
   const config = await settings('ill.json', { ...CHECKED, databaseUrl: database.url, dataDir: 'ill' });
   await database.query(
@@ -108,7 +108,7 @@ it('ends with 1 where the check finds a problem, with 0 where it only warns, and
   expect((await ended('run', '--config', config)).error?.message).toMatch(/does not exist|out of reach/);
 });
 
-it('checks everything at once: settings, roots, token, and which of the other duchies answer', async () => {
+it('mex duchy check reports all problems of the settings, roots, token and other duchies in one run', async () => {
   const root = await readFile(path('duchies-alpha/root.pem'), 'utf8');
   const roots = { 'duchies/alpha': root, 'duchies/gone': root, 'dataProviders/streamly': root };
   for (const [party, pem] of Object.entries(roots)) {
@@ -151,7 +151,7 @@ it('checks everything at once: settings, roots, token, and which of the other du
   expect(error?.message.match(/bad\.json: /g)).toHaveLength(3);
 });
 
-it('is made by init, which says what the operator must run, and check says what is still missing', async () => {
+it('mex duchy init creates settings and prints the onboard command, and check reports what is missing', async () => {
   const addresses = ['--url', 'https://exchange.example.com', '--endpoint', 'https://own.example.com:8444'];
   const database = new URL(exchange.database.url);
   database.pathname = `${database.pathname}_own`;
@@ -187,7 +187,7 @@ it('is made by init, which says what the operator must run, and check says what 
   await exchange.database.query(`DROP DATABASE "${database.pathname.slice(1)}"`);
 });
 
-it('runs several processes on one database, with the key that it was first used with, and logs what is wrong with the way to the exchange', async () => {
+it('mex duchy run --only shares one database, rejects another secrets key, and logs that no stream arrives', async () => {
   proxy.treat((path) => (STREAMS.test(path) ? 'PAGE' : 'PASS'));
   const database = await createDuchyDatabase();
   const changes = { url: proxy.url, databaseUrl: database.url, dataDir: 'shared' };
@@ -226,7 +226,7 @@ it('runs several processes on one database, with the key that it was first used 
 
 // Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
 it.runIf(isStress)(
-  'runs as a demo duchy on a database beside that of the exchange, where the exchange says it listens',
+  'mex duchy run --as uses its own database on the server of the exchange, and its registered endpoint',
   async () => {
     const operator = createClient({ baseUrl: exchange.url, token: exchange.dev.operator.token });
     const alpha = await token('duchies/alpha');
@@ -274,7 +274,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-it('says everything that keeps it from production at once', async () => {
+it('mex duchy run reports every problem for production mode in one message', async () => {
   const config = await settings('production.json', {
     mode: 'production',
     url: 'http://exchange.example.com',
@@ -299,7 +299,7 @@ it('says everything that keeps it from production at once', async () => {
   await chmod(join(path('duchies-alpha'), 'signing-key.pem'), 0o600);
 });
 
-it('says who it has to be', async () => {
+it('mex duchy requires a settings file of a duchy', async () => {
   await expect(mex('duchy', 'run')).rejects.toThrow(/Say which duchy: --config/);
   await onboarded('dataProviders/lakeside');
   await writeFile(path('lakesideToken'), await token('dataProviders/lakeside'));

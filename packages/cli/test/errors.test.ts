@@ -206,7 +206,7 @@ const ANSWERS: [what: string, answer: Answer | undefined, told: RegExp][] = [
   ['no connection', undefined, /does not respond \(.*ECONNREFUSED.*Does the exchange run there\?/],
 ];
 
-it.each(ANSWERS)('%s: every command says so, and ends with 1', async (what, given, told) => {
+it.each(ANSWERS)('%s: every command reports it and exits with 1', async (what, given, told) => {
   const turn = ANSWERS.findIndex(([named]) => named === what);
   if (given === undefined) vi.stubEnv('MEX_URL', away);
   else answer = given;
@@ -231,7 +231,7 @@ it.each(ANSWERS)('%s: every command says so, and ends with 1', async (what, give
   }
 });
 
-it('a command that first asks who calls says so too', async () => {
+it('a command that first calls whoami reports the errors of that call', async () => {
   for (const [, given, told] of ANSWERS) {
     if (given === undefined) continue;
     answer = given;
@@ -243,7 +243,7 @@ it('a command that first asks who calls says so too', async () => {
   }
 });
 
-it('mex watch ends where trying again is of no use, and else goes on with one note', async () => {
+it('mex watch exits on a permanent error, and retries after a transient error with one note', async () => {
   known = { whoami: whoIs(ACME) };
   for (const given of [says('TOKEN_INVALID', 'No.'), says('PERMISSION_DENIED', 'No.'), page(404)]) {
     answer = given;
@@ -257,7 +257,7 @@ it('mex watch ends where trying again is of no use, and else goes on with one no
   expect(Math.min(...waits)).toBeGreaterThanOrEqual(3000);
 });
 
-it('mex provider status says what creates the ledger that is not there', async () => {
+it('mex provider status names the command that creates a missing ledger', async () => {
   for (const format of [[], ['--json']]) {
     expect(await mexCode('provider', 'status', '--ledger', 'FOLDER/none.sqlite', ...format)).toEqual({
       ...{ out: '', err: '', code: 1 },

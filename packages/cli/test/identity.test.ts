@@ -19,7 +19,7 @@ const read = (file: string) => readFile(path(file), 'utf8');
 const party = async (directory: string) => JSON.parse(await read(`${directory}/party.json`));
 
 describe('mex identity', () => {
-  it('makes a root, a certificate, and an encryption key that is signed with it', async () => {
+  it('creates a root, a certificate, and an encryption key that is signed with the signing key', async () => {
     const { fingerprint } = await mexJson(
       'identity',
       NAME,
@@ -43,7 +43,7 @@ describe('mex identity', () => {
     expect(await read('one/encryption-public.tink')).toBe(`${keyset}\n`);
   });
 
-  it('keeps secrets for its owner, and party.json free of them', async () => {
+  it('writes secrets to files of mode 0600, and none to party.json', async () => {
     await mex('identity', NAME, '--out', path('one'));
     expect((await stat(path('one'))).mode & 0o777).toBe(0o700);
     const secrets = ['encryption-private.tink', 'root-key.pem', 'signing-key.pem'];
@@ -68,7 +68,7 @@ describe('mex identity', () => {
     }
   });
 
-  it('cuts a long display name in the certificate, whose names have 64 characters at most', async () => {
+  it('truncates a long display name in the certificates, whose names have at most 64 characters', async () => {
     await mex('identity', NAME, '--display-name', 'é'.repeat(255), '--out', path('one'));
     const { displayName, certificatePem, rootPem } = await party('one');
     expect(displayName).toHaveLength(255);
@@ -117,7 +117,7 @@ describe('mex identity', () => {
     'operator',
     'events/x',
     'dataProviders/ü',
-  ])('refuses %s, which is not the name of a party', async (name) => {
+  ])('rejects %s, which is not the name of a party', async (name) => {
     await expect(mex('identity', name, '--out', path('one'))).rejects.toThrow(
       /not the name of a party.*dataProviders\/<id>/,
     );

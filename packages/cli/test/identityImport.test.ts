@@ -72,7 +72,7 @@ describe('an imported identity', () => {
     ['pkcs8.der', 'ec.pem', 'ecies.tink'],
     ['pkcs1.pem', 'rsa.pem', 'hpke.tink'],
     ['pkcs1.der', 'rsa.pem', 'hpke.tink'],
-  ])('signs and decrypts, made of %s, %s and %s', async (key, certificate, keysetFile) => {
+  ])('signs and decrypts after an import of %s, %s and %s', async (key, certificate, keysetFile) => {
     const out = `${key}-${certificate}-${keysetFile}`;
     const printed = await mexJson(...words(out, key, certificate, keysetFile, '--root', path('root.der')));
     expect(printed).toMatchObject({ name: NAME, partyFile: path(`${out}/party.json`) });
@@ -93,7 +93,7 @@ describe('an imported identity', () => {
     expect(await decrypt(privateKeyset, sealed)).toEqual(Uint8Array.of(4));
   });
 
-  it('has the files of a created one but for the key of the root, and its secrets are readable by the owner alone', async () => {
+  it('has the files of a created identity except the root key, and only its owner can read the secrets', async () => {
     const said = await mex(
       ...words('layout', 'sec1.pem', 'ec.pem', 'ecies.tink', '--root', path('root.pem')),
     );
@@ -118,7 +118,7 @@ describe('an imported identity', () => {
     expect(shown).not.toContain(privateKeyset);
   });
 
-  it('may come without a root, and with the public keyset as it was published', async () => {
+  it('can be imported without a root, and keeps the bytes of a given public keyset', async () => {
     await mex(
       ...words('rootless', 'sec1.der', 'ec.der', 'ecies.tink'),
       ...['--encryption-public', path('ecies.public.tink'), '--display-name', 'Imported'],
@@ -137,12 +137,17 @@ describe('an imported identity', () => {
       /pkcs1\.der is not the key of .*ec\.pem/,
     ],
     [
-      'a root that did not issue it',
+      'a root that did not issue the certificate',
       ['sec1.der', 'ec.pem', 'ecies.tink'],
       ['--root', 'ec.der'],
       /did not issue/,
     ],
-    ['no private key', ['ec.pem', 'ec.pem', 'ecies.tink'], [], /holds 0 private keys.*Give a private key/],
+    [
+      'a file without a private key',
+      ['ec.pem', 'ec.pem', 'ecies.tink'],
+      [],
+      /holds 0 private keys.*Give a private key/,
+    ],
     [
       'a key instead of the certificate',
       ['sec1.der', 'sec1.pem', 'ecies.tink'],
@@ -157,14 +162,19 @@ describe('an imported identity', () => {
       /ecies\.public\.tink: /,
     ],
     [
-      'keysets that are no pair',
+      'keysets that are not a pair',
       ['sec1.der', 'ec.pem', 'ecies.tink'],
       ['--encryption-public', 'hpke.public.tink'],
       /give a pair/,
     ],
-    ['a file that is not there', ['nowhere', 'ec.pem', 'ecies.tink'], [], /cannot be read \(ENOENT\)/],
-    ['text', ['sec1.der', 'text', 'ecies.tink'], [], /not a certificate\. Give a certificate in PEM or DER/],
-  ])('is not made of %s', async (_what, [key, certificate, keysetFile], more, message) => {
+    ['a missing file', ['nowhere', 'ec.pem', 'ecies.tink'], [], /cannot be read \(ENOENT\)/],
+    [
+      'text instead of a certificate',
+      ['sec1.der', 'text', 'ecies.tink'],
+      [],
+      /not a certificate\. Give a certificate in PEM or DER/,
+    ],
+  ])('is not created from %s', async (_what, [key, certificate, keysetFile], more, message) => {
     const { privateKey } = generateKeyPairSync('ec', {
       namedCurve: 'P-256',
       publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -188,7 +198,7 @@ describe('an imported identity', () => {
 });
 
 describe('mex keys inspect', () => {
-  it('recognizes keys and certificates in DER as those in PEM', async () => {
+  it('describes keys and certificates in DER like those in PEM', async () => {
     const files = ['ec.pem', 'ec.der', 'sec1.pem', 'sec1.der', 'pkcs8.der', 'ecies.tink'];
     const printed = await mex('keys', 'inspect', ...files.map(path), '--json');
     const [inPem, inDer, ...rest] = printed

@@ -44,20 +44,20 @@ async function mexOn(url: string, ...args: string[]): Promise<Ran & { code: numb
   return { ...ran, code };
 }
 
-it('the doctor ends with 0 where it finds nothing', async () => {
+it('mex doctor exits with 0 if it finds nothing', async () => {
   expect(await mexOn(database.url, 'doctor')).toMatchObject({
     code: 0,
     out: expect.stringContaining('found nothing wrong'),
   });
 });
 
-it('a warning makes nobody ill, and an error behind it does', () => {
+it('isIll returns false for warnings only, and true for an error after a warning', () => {
   const warned = { severity: 'warning' } as DoctorFinding;
   expect(isIll([warned, warned])).toBe(false);
   expect(isIll([warned, { severity: 'error' } as DoctorFinding])).toBe(true);
 });
 
-it('the doctor ends with 1 where something is wrong, in words and as JSON, and names it', async () => {
+it('mex doctor exits with 1 and names the problem, as text and as JSON', async () => {
   await database.query(`INSERT INTO changes_removed VALUES ('dataProviders/x', '9000000000000000000', 1)`);
   const told = await mexOn(database.url, 'doctor');
   expect(told).toMatchObject({
@@ -78,7 +78,7 @@ it('the doctor ends with 1 where something is wrong, in words and as JSON, and n
   );
 });
 
-it('a database without the schema is ill, and migrated it is not', async () => {
+it('mex doctor reports a database without the schema, and finds nothing after mex migrate', async () => {
   const server = inject('serverUrl');
   const name = `mex_empty_${process.pid}`;
   await onServer(server, `CREATE DATABASE ${name} TEMPLATE template0`);
@@ -101,7 +101,7 @@ it('a database without the schema is ill, and migrated it is not', async () => {
   }
 });
 
-it('every command that needs the database ends with 1 where it is away', async () => {
+it('every command that needs the database exits with 1 if the database is unreachable', async () => {
   const commands = [
     ['doctor'],
     ['doctor', '--json'],
@@ -116,7 +116,7 @@ it('every command that needs the database ends with 1 where it is away', async (
   }
 });
 
-it('so do the processes themselves', async () => {
+it('a separate mex process exits with 1 if the database is unreachable', async () => {
   const env = {
     DATABASE_URL: AWAY,
     MEX_DUCHIES: 'off',

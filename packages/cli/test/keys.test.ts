@@ -29,7 +29,7 @@ const inspect = async (...files: string[]) =>
 const keysetOf = async (file: string) => fromBase64((await readFile(path(file), 'utf8')).trim())!;
 
 describe('mex keys inspect', () => {
-  it('describes certificates, by which their private keys are recognised', async () => {
+  it('prints the same public key fingerprint for a certificate and its private key', async () => {
     const [certificate, root, key, rootKey] = await inspect(
       ...[
         'lakeside/certificate.pem',
@@ -69,7 +69,7 @@ describe('mex keys inspect', () => {
     expect((await inspect('next/certificate.pem'))[0].fingerprint).toBe(fingerprint);
   });
 
-  it('reads DER, a chain of PEM, and says when a certificate has expired', async () => {
+  it('reads DER and a chain in PEM, and marks an expired certificate', async () => {
     const pem = await readFile(path('lakeside/certificate.pem'), 'utf8');
     await writeFile(path('certificate.der'), Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64'));
     const [fromPem, fromDer] = await inspect('lakeside/certificate.pem', 'certificate.der');
@@ -84,7 +84,7 @@ describe('mex keys inspect', () => {
     expect(await mex('keys', 'inspect', path('past.pem'))).toMatch(/valid .* UTC \(expired\)/);
   });
 
-  it('describes keysets, by which a public and its private one are recognised', async () => {
+  it('prints the same fingerprint for a private keyset and its public keyset', async () => {
     const [secret, open] = await inspect(
       'lakeside/encryption-private.tink',
       'lakeside/encryption-public.tink',
@@ -105,7 +105,7 @@ describe('mex keys inspect', () => {
     expect((await inspect('binary.tink'))[0].fingerprint).toBe(open.fingerprint);
   });
 
-  it('prints nothing that is secret, in either form', async () => {
+  it('prints no secret as text or as JSON', async () => {
     const files = ['lakeside/signing-key.pem', 'lakeside/root-key.pem', 'lakeside/encryption-private.tink'];
     const said = (await mex('keys', 'inspect', ...files.map(path))) + JSON.stringify(await inspect(...files));
     const { keys } = await readPrivateKeyset(await keysetOf('lakeside/encryption-private.tink'));
@@ -122,26 +122,26 @@ describe('mex keys inspect', () => {
 
   it.each([
     ['text', 'hello, world', /Give a Tink keyset/],
-    ['nothing', '', /Give a Tink keyset/],
-    ['half a PEM', '-----BEGIN CERTIFICATE-----\nAAAA', /truncated or damaged/],
+    ['an empty file', '', /Give a Tink keyset/],
+    ['a truncated PEM', '-----BEGIN CERTIFICATE-----\nAAAA', /truncated or damaged/],
     [
       'PEM of another kind',
       '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----',
       /holds a PUBLIC KEY/,
     ],
     [
-      'PEM without a certificate in it',
+      'PEM without a certificate',
       '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----',
       /not exactly one X.509/,
     ],
     ['a keyset in JSON', '{"primaryKeyId": 1}', /keyset is in JSON/],
-  ])('refuses %s with a sentence that helps', async (_what, text, message) => {
+  ])('rejects %s with an error that names the file and the problem', async (_what, text, message) => {
     await writeFile(path('strange'), text);
     await expect(mex('keys', 'inspect', path('strange'))).rejects.toThrow(message);
     await expect(mex('keys', 'inspect', path('strange'))).rejects.toThrow(path('strange'));
   });
 
-  it('refuses an encrypted private key, and says so', async () => {
+  it('rejects an encrypted private key and a missing file', async () => {
     const { privateKey } = generateKeyPairSync('ec', {
       namedCurve: 'P-256',
       publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -157,7 +157,7 @@ describe('mex keys create-keyset', () => {
   it.each([
     ['ECIES_P256_HKDF_HMAC_SHA256_AES128_GCM', 'ECIES P-256'],
     ['DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM', 'HPKE X25519'],
-  ])('makes a pair that works (%s)', async (template, scheme) => {
+  ])('creates a pair that encrypts and decrypts, and never overwrites it (%s)', async (template, scheme) => {
     const files = ['--private', path(`${template}.private`), '--public', path(`${template}.public`)];
     const { keys } = JSON.parse(
       await mex('keys', 'create-keyset', ...files, '--template', template, '--json'),
@@ -172,7 +172,7 @@ describe('mex keys create-keyset', () => {
 });
 
 describe('mex keys public', () => {
-  it('prints the public keyset of a private one, to the byte', async () => {
+  it('prints the exact public keyset of a private keyset, and rejects a public keyset', async () => {
     const printed = await mex('keys', 'public', path('lakeside/encryption-private.tink'));
     expect(printed).toBe(await readFile(path('lakeside/encryption-public.tink'), 'utf8'));
     await expect(mex('keys', 'public', path('lakeside/encryption-public.tink'))).rejects.toThrow(

@@ -31,7 +31,7 @@ async function loadedAfter(packages: string[], ...steps: string[]): Promise<stri
 
 const importing = (specifier: string) => `await import(${JSON.stringify(specifier)})`;
 
-it('loads HTTP for a whole exchange and gRPC only when it starts, and neither for commands that need only its settings or its database', async () => {
+it('the exchange loads HTTP only with its main module and gRPC only with its RPC server', async () => {
   const parts = ['/config', '/maintenance', '', '/internal/rpc/server'].map((part) =>
     importing(`@measurement-exchange/exchange${part}`),
   );
@@ -43,7 +43,7 @@ it('loads HTTP for a whole exchange and gRPC only when it starts, and neither fo
   ]);
 });
 
-it('loads for mex what was typed', async () => {
+it('mex loads only the packages that the typed command needs', async () => {
   const typed = ['--help', 'whoami', 'login', 'completion'].map(
     (word) => `await (${importing('./packages/cli/src/program.ts')}).createMex(['${word}'])`,
   );
@@ -58,7 +58,7 @@ it('loads for mex what was typed', async () => {
   ]);
 });
 
-it('loads no protobuf for a share, no TypeBox for the contract, and DuckDB only for files', async () => {
+it('the SDK loads no protobuf for a share, no TypeBox for the contract, and DuckDB only for event files', async () => {
   const packages = ['typebox', '@bufbuild/protobuf', '@duckdb/node-api', '@bufbuild/cel', '@bufbuild/re2'];
   const share = [
     '@measurement-exchange/consent/sealing/pieces',
@@ -81,7 +81,7 @@ it('loads no protobuf for a share, no TypeBox for the contract, and DuckDB only 
   );
 });
 
-it('loads OpenTelemetry where its variables are set, and otherwise nothing of it', async () => {
+it('OpenTelemetry is loaded only if its environment variables are set', async () => {
   // The list omits @opentelemetry/api, because the Prometheus client loads it anyway.
   const packages = [
     'sdk-trace',

@@ -30,7 +30,7 @@ it('signs in with a browser, and every command then calls as the user', async ()
   for (const secret of [login_.idToken, login_.refreshToken]) expect(notes + out).not.toContain(secret);
 });
 
-it('renews an expired token once, for all commands that need it at the same time', async () => {
+it('renews an expired token once for concurrent commands', async () => {
   await bind('bob', 'measurementConsumers/acme');
   provider.lifetime = 20;
   await login(as('bob'), 'login', '--no-browser', ...settings());
@@ -46,7 +46,7 @@ it('renews an expired token once, for all commands that need it at the same time
   expect(await readdir(join(configFolder(), 'logins'))).toEqual(['default.json']);
 });
 
-it('says to sign in again once the refresh token is revoked, and forgets the login on logout', async () => {
+it('asks to sign in again after the refresh token is revoked, and deletes the login on logout', async () => {
   provider.lifetime = 20;
   await login(as('bob'), '--profile', 'work', 'login', '--no-browser', ...settings());
   const { refreshToken } = await stored('work');
@@ -63,7 +63,7 @@ it('says to sign in again once the refresh token is revoked, and forgets the log
   );
 });
 
-it('revokes the login on logout', async () => {
+it('revokes the refresh token on logout', async () => {
   await login(as('bob'), 'login', '--no-browser', ...settings());
   const { refreshToken } = await stored('default');
   await mex('logout');
@@ -76,7 +76,7 @@ it('revokes the login on logout', async () => {
   expect(await response.json()).toMatchObject({ error: 'invalid_grant' });
 });
 
-it('rejects a redirect with another state, and still waits for its own', async () => {
+it('rejects redirects with a wrong or missing state, and continues to wait for the right one', async () => {
   await bind('cat', 'measurementConsumers/acme');
   const forged: number[] = [];
   const visit = async (address: string) => {
@@ -101,7 +101,7 @@ it('signs in by a device code', async () => {
   expect(out).toContain('You are dataProviders/streamly');
 });
 
-it('names the principal that the operator must bind, and keeps the login until then', async () => {
+it('prints the command with which the operator binds the subject, and keeps the login until then', async () => {
   const { error } = await login(as('eve'), 'login', '--no-browser', ...settings());
   expect(error?.message).toMatch(
     new RegExp(`PRINCIPAL_UNKNOWN.*principals bind <party> --issuer '${provider.url}' --subject 'eve'`, 's'),
@@ -110,7 +110,7 @@ it('names the principal that the operator must bind, and keeps the login until t
   expect(await mex('whoami')).toContain('dataProviders/chirper');
 });
 
-it('fails in one sentence, and keeps nothing, when it is denied, times out, or nobody is there', async () => {
+it('mex login fails and stores nothing if it is denied, times out or cannot reach the issuer', async () => {
   const denied = (address: string) => browse(address, { name: 'ann', denies: true });
   const away = await startProvider();
   await away.stop();

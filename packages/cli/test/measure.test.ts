@@ -35,7 +35,7 @@ const there = () => ['--url', proxy.url, '--token', w.exchange.dev.measurementCo
 const written = () => vi.mocked(process.stderr.write).mock.calls.flat().join('');
 
 describe('a bar', () => {
-  it('is drawn to an eighth of a column, and is never invisible for what is not nothing', () => {
+  it('is drawn in eighths of a column, and is visible for every value above 0', () => {
     expect(bar(0.5, 10)).toBe('█████');
     expect(bar(0.55, 10)).toBe('█████▌');
     expect(bar(0, 10)).toBe('');
@@ -43,7 +43,7 @@ describe('a bar', () => {
     expect(bar(7, 3)).toBe('███');
   });
 
-  it('fits the columns of the terminal, the longest one filling what is left', () => {
+  it('fits the width of the terminal, which the longest bar fills', () => {
     const bars = [
       { label: '1', value: 0.8, text: '80 %' },
       { label: '10+', value: 0.2, text: '20 %' },
@@ -57,7 +57,7 @@ describe('a bar', () => {
 });
 
 describe('mex measure', () => {
-  it('follows each provider, and prints every reach with its interval and bounds instead of a union', async () => {
+  it('prints the progress and reach of each provider, and bounds instead of a deduplicated total', async () => {
     const running = run(
       'measure',
       'reach',
@@ -174,7 +174,7 @@ describe('mex measure', () => {
     });
   });
 
-  it('says who refused, why, and what to do, and ends with 2', async () => {
+  it('prints which provider refused, its reason and advice, and exits with 2', async () => {
     const running = run('measure', 'reach', ...both, '--json');
     const requisition = await requisitionOf(w.streamly, await asked(w.streamly));
     const message = 'the day is \u001b[2Jused up';
@@ -195,7 +195,7 @@ describe('mex measure', () => {
     expect(JSON.parse(out)).toMatchObject({ state: 'FAILED', failure: { reason: 'REQUISITION_REFUSED' } });
   });
 
-  it('does not show a result that somebody else signed, and ends with 3', async () => {
+  it('does not show a result signed with the key of another party, and exits with 3', async () => {
     const running = run('measure', 'reach', ...one);
     await fulfillWith(w.streamly, await asked(w.streamly), reach(1_000_000n), {
       privateKeyPem: w.chirper.privateKeyPem,
@@ -206,7 +206,7 @@ describe('mex measure', () => {
     expect(out).toBe('');
   });
 
-  it('says how to come back when it is interrupted, and leaves the measurement alone', async () => {
+  it('prints how to resume when it is interrupted, and does not cancel the measurement', async () => {
     // Test files share a process, so other code may listen for SIGINT.
     const listeners = process.listenerCount('SIGINT');
     const running = run('measure', 'reach', ...one);
@@ -224,7 +224,7 @@ describe('mex measure', () => {
     await w.acme.client.cancelMeasurement({ name });
   });
 
-  it('says how to come back when the exchange cannot be asked how it goes', async () => {
+  it('prints how to resume when the exchange does not respond', async () => {
     proxy.treat((path) => (/\/measurements\/[^/]+$/.test(path) ? 'CUT' : 'PASS'));
     const { error } = await run('measure', 'reach', ...one, ...there());
     const name = await asked(w.streamly);
@@ -241,7 +241,7 @@ describe('mex measure', () => {
     expect(absent.error?.message).toMatch(/^[^\n]*\(MEASUREMENT_NOT_FOUND\)$/);
   });
 
-  it('shows that changes cannot be followed for as long as that is so', async () => {
+  it('shows that changes cannot be followed until the connection works again', async () => {
     asTerminal();
     proxy.treat((path) => (CHANGES.test(path) ? 'CUT' : 'PASS'));
     const running = run('measure', 'reach', ...one, ...there());
@@ -253,7 +253,7 @@ describe('mex measure', () => {
     expect((await running).error).toBeUndefined();
   });
 
-  it('gives up waiting after --timeout with 4, and ends with 2 when it is cancelled', async () => {
+  it('exits with 4 after --timeout, and with 2 if the measurement is cancelled', async () => {
     const { error } = await run('measure', 'reach', ...one, '--timeout', '0.2s');
     expect(error?.exitCode).toBe(4);
     const running = run(
@@ -271,7 +271,7 @@ describe('mex measure', () => {
     });
   });
 
-  it('goes without waiting, and the figures are there later', async () => {
+  it('returns without a result with --no-wait, and mex measurements results prints the figures later', async () => {
     const { out, error } = await run('measure', 'reach', ...one, '--no-wait', '--request-id', 'once');
     expect(error).toBeUndefined();
     const name = /^(measurementConsumers\/acme\/\S+)\n$/.exec(out)![1]!;
@@ -295,7 +295,7 @@ describe('mex measure', () => {
     });
   });
 
-  it('takes a whole request as JSON, as --dry-run prints it', async () => {
+  it('accepts with --spec the JSON request that --dry-run prints', async () => {
     const { out } = await run(
       'measure',
       'impressions',
@@ -325,56 +325,64 @@ describe('mex measure', () => {
 
   it.each([
     [
-      'nobody to ask, no days, no cap',
+      'no provider, no days and no --max-frequency',
       ['impressions', '--as', 'acme'],
       /--provider is missing[\s\S]*--from and --to[\s\S]*--max-frequency is missing/,
     ],
-    ['no cap on durations', ['duration', ...one], /--max-watch-duration is missing/],
-    ['no type', ['--as', 'acme'], /What is to be measured\? .*reach, frequency/],
+    ['a duration without --max-watch-duration', ['duration', ...one], /--max-watch-duration is missing/],
+    ['a missing type', ['--as', 'acme'], /What is to be measured\? .*reach, frequency/],
     ['an unknown type', ['clicks', '--as', 'acme'], /Allowed choices are reach, frequency/],
-    ['a day that is none', ['reach', '--as', 'acme', '--from', '2026-02-30'], /must be a day such as/],
+    ['an invalid day', ['reach', '--as', 'acme', '--from', '2026-02-30'], /must be a day such as/],
     ['an end before the start', ['reach', ...one, '--to', '2025-01-01'], /start must be before end/],
     ['an epsilon of 0', ['reach', ...one, '--epsilon', '0'], /--epsilon: must be a finite number/],
-    ['half a sampling interval', ['reach', ...one, '--sampling', '0.5'], /start,width/],
+    ['an incomplete sampling interval', ['reach', ...one, '--sampling', '0.5'], /start,width/],
     [
-      'an event group that is not there',
+      'an unknown event group',
       ['reach', '--as', 'acme', '--provider', 'streamly:autumn', ...JANUARY],
       /no event group autumn to you. There are: spring/,
     ],
     [
-      'a provider that describes nothing',
+      'a provider without event groups',
       ['reach', '--as', 'acme', '--provider', 'dailynews', ...JANUARY],
       /dailynews has described no event group/,
     ],
     [
-      'a provider that is not there',
+      'an unknown provider',
       ['reach', '--as', 'acme', '--provider', 'nobody', ...JANUARY],
       /There is no dataProviders\/nobody. There are: .*dataProviders\/streamly/,
     ],
     [
-      'the same provider twice',
+      'a duplicate provider',
       ['reach', ...one, '--provider', 'streamly'],
       /dataProviders\/streamly is given twice/,
     ],
     [
-      'a provider that asks',
+      'a caller that is a provider',
       ['reach', '--as', 'streamly', '--provider', 'streamly', ...JANUARY],
       /streamly is not a measurement consumer/,
     ],
-    ['nobody', ['reach', '--provider', 'streamly', ...JANUARY], /Say who you are: --identity .*--as/],
     [
-      'a file that is not there',
+      'a caller without an identity',
+      ['reach', '--provider', 'streamly', ...JANUARY],
+      /Say who you are: --identity .*--as/,
+    ],
+    [
+      'a missing file',
       ['--as', 'acme', '--spec', '/nowhere.json'],
       /cannot be read \(ENOENT\): give a request/,
     ],
-    ['a file and options', ['reach', '--as', 'acme', '--spec', 'x.json'], /--spec is the whole request/],
-  ])('refuses %s with a sentence that helps', async (_what, args, message) => {
+    [
+      '--spec together with a type',
+      ['reach', '--as', 'acme', '--spec', 'x.json'],
+      /--spec is the whole request/,
+    ],
+  ])('rejects %s with an error that names the problem', async (_what, args, message) => {
     const { error, err } = await run('measure', ...args);
     expect(`${err}${error?.message}`).toMatch(message);
     expect(error?.exitCode ?? 1).toBe(1);
   });
 
-  it('names every mistake in a file at once', async () => {
+  it('reports every error in a --spec file in one message', async () => {
     const request = {
       type: 'reach',
       privacy: { epsilon: -1, delta: 0 },
@@ -394,8 +402,8 @@ describe('mex measure', () => {
   });
 });
 
-describe('mex measure with keys of its own', () => {
-  it('works for a consumer that trusts the roots it names, and asks nobody else', async () => {
+describe('mex measure with an identity folder', () => {
+  it('measures only with providers whose root is given with --root', async () => {
     const consumer = 'measurementConsumers/lakeside';
     await mex('identity', consumer, '--out', path('lakeside'));
     const subject = ['--issuer', `${w.exchange.url}/dev`, '--subject', consumer];

@@ -31,8 +31,8 @@ async function refused(message: RegExp | string, ...args: string[]) {
   return ran;
 }
 
-describe('a bad filter', () => {
-  it('is shown with a caret under its column, and creates nothing', async () => {
+describe('an invalid filter', () => {
+  it('is printed with a caret under the column of the error, and creates nothing', async () => {
     const body = {
       measurementConsumer: w.acme.name,
       eventGroupReferenceId: 'summer',
@@ -63,7 +63,7 @@ describe('a bad filter', () => {
     expect(error).toBeUndefined();
   });
 
-  it('is only parsed where the provider does not publish attributes', async () => {
+  it('is checked only for its syntax if the provider publishes no attributes', async () => {
     await refused(
       /\n {4}age > > 1\n {8}\^\n {2}line 1, column 5: The filter is not valid CEL/,
       'reach',
@@ -82,7 +82,7 @@ describe('a bad filter', () => {
     expect((await ask('reach', ...one, '--filter', 'whatever == 1', '--dry-run')).error).toBeUndefined();
   });
 
-  it('is cut to the part around the column, and named once for all event groups', async () => {
+  it('is truncated around the column of the error, and printed once for all event groups', async () => {
     const long = `age in [${'1, '.repeat(100)}] && ]`;
     const both = ['--provider', 'streamly:spring', '--provider', 'chirper:spring'];
     const { error } = await refused(
@@ -98,8 +98,8 @@ describe('a bad filter', () => {
   });
 });
 
-describe('what does not exist', () => {
-  it('is named all at once, with what there is', async () => {
+describe('an unknown provider or event group', () => {
+  it('is reported in one message with all others and the existing names', async () => {
     await refused(
       /^There is no dataProviders\/nobody\. There are: .*dataProviders\/streamly.*\n.*dailynews has described no event group.*\n.*streamly has described no event group autumn, winter to you\. There are: .*spring/,
       ...[
@@ -122,7 +122,7 @@ describe('what does not exist', () => {
     );
   });
 
-  it('is named in a file too', async () => {
+  it('is reported for a --spec file too', async () => {
     const { out } = await ask('reach', ...one, '--dry-run');
     const request = JSON.parse(out);
     request.dataProviders[0].eventGroups[0].name = 'dataProviders/streamly/eventGroups/absent';
@@ -136,7 +136,7 @@ describe('what does not exist', () => {
 });
 
 describe('the plan', () => {
-  it('says who computes, the expected ± and the charge, with one more request', async () => {
+  it('shows the protocol, the expected error and the charge, and needs one more request', async () => {
     const requests: string[] = [];
     proxy.treat((url) => {
       requests.push(url.replace(/^\/v2alpha\//, '').replace(/\?(?:.*&)?(validateOnly=true)?.*$/, '?$1'));
@@ -168,7 +168,7 @@ describe('the plan', () => {
     await w.acme.client.cancelMeasurement({ name: out.trim() });
   });
 
-  it('is printed by --dry-run, which creates nothing, and is a member of the JSON', async () => {
+  it('is printed by --dry-run, which creates nothing, and is included in the JSON', async () => {
     const before = await measurements();
     const frequency = [
       'frequency',
@@ -199,7 +199,7 @@ describe('the plan', () => {
     expect(await measurements()).toBe(before);
   });
 
-  it('warns about an epsilon far from what providers allow', async () => {
+  it('warns about an epsilon that is too small or too large for providers', async () => {
     const warned = async (epsilon: string) =>
       (await ask('reach', ...one, '--epsilon', epsilon, '--dry-run')).err
         .split('\n')
@@ -214,7 +214,7 @@ describe('the plan', () => {
   });
 });
 
-it('assumes half of the default population where the question expects nothing', async () => {
+it('mex measure assumes a reach of half of the default population without --expect', async () => {
   const assumed = async () => {
     const { err } = await ask('frequency', ...one, '--epsilon', '0.1', '--max-frequency', '5', '--dry-run');
     return /if the reach is ([\d,]+);/.exec(err)?.[1];

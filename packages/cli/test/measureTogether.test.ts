@@ -30,7 +30,7 @@ beforeAll(async () => {
   accepted = ['--root', ...w.duchyNames.map((name) => `${name}=${path('aggregator.pem')}`)];
 });
 
-it('prints one figure with its interval and who computed it', async () => {
+it('mex measure prints one deduplicated figure with its interval and the duchies that computed it', async () => {
   const running = run('measure', 'reach', ...asking, '--epsilon', '0.5', ...accepted);
   const name = await asked(w.providers[0]!);
   await w.compute(name, deduplicatedReach(640n));
@@ -47,7 +47,7 @@ it('prints one figure with its interval and who computed it', async () => {
   expect(verified).toContain('the aggregator has exactly one result, of what was asked');
 });
 
-it('asks for a protocol, and says which one is used where that does not fit', async () => {
+it('mex measure --protocol requests a protocol, and prints which one is used if that is not possible', async () => {
   const asks = (protocol: string) =>
     run('measure', 'reach', ...asking, ...accepted, '--no-wait', '--protocol', protocol);
   expect((await asks('honestMajorityShareShuffle')).err).not.toContain('is used');
@@ -60,7 +60,7 @@ it('asks for a protocol, and says which one is used where that does not fit', as
   );
 });
 
-it('says which duchies are not accepted and how to accept them, and creates nothing', async () => {
+it('mex measure names the duchies that are not accepted and the --root options for them, and creates nothing', async () => {
   const measurements = () => Array.fromAsync(w.acme.client.listMeasurements({ parent: w.acme.name }));
   const before = await measurements();
   const { error } = await run('measure', 'reach', ...asking);
@@ -76,7 +76,7 @@ it('says which duchies are not accepted and how to accept them, and creates noth
   expect(await measurements()).toEqual(before);
 });
 
-it('says before it creates anything who computes, the expected ± and the charge', async () => {
+it('mex measure --dry-run prints the duchies, the expected error and the charge', async () => {
   const { err, out, error } = await run(
     'measure',
     'reach',

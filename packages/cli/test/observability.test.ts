@@ -25,7 +25,7 @@ const namedIn = (text: string) =>
     name!.replace(/_bucket$/, ''),
   );
 
-it('name metrics that exist', async () => {
+it('the alerts and the dashboard use only metrics that exist', async () => {
   const metrics = await existing();
   const expressions = [...ALERTS.matchAll(/expr: (.*)/g)].map(([, expression]) => expression!);
   expect(expressions).toHaveLength(ALERTS.match(/- alert:/g)!.length);
@@ -36,7 +36,7 @@ it('name metrics that exist', async () => {
   }
 });
 
-it('have a line in the document for each alert', () => {
+it('docs/observability.md mentions every alert', () => {
   const document = textOf('docs/observability.md');
   for (const [, alert] of ALERTS.matchAll(/- alert: (\w+)/g)) expect(document).toContain(`\`${alert}\``);
 });

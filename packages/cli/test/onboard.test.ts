@@ -10,7 +10,7 @@ useExchange();
 type Party = Record<string, unknown>;
 
 describe('mex admin onboard', () => {
-  it('lets a party in, once and for all', async () => {
+  it('registers a party, and is idempotent', async () => {
     const name = 'dataProviders/once';
     await mex('identity', name, '--display-name', 'Once', '--out', path('once'));
     const onboard = [
@@ -51,7 +51,7 @@ describe('mex admin onboard', () => {
     );
   });
 
-  it('registers nothing when there is no root to trust', async () => {
+  it('registers nothing with --trust-root if party.json has no root', async () => {
     const name = 'dataProviders/rootless';
     await mex('identity', name, '--out', path('rootless'));
     const { rootPem: _, ...file } = JSON.parse(await readFile(path('rootless/party.json'), 'utf8'));
@@ -64,7 +64,7 @@ describe('mex admin onboard', () => {
     await expect(mex('admin', 'parties', 'get', name)).rejects.toThrow('does not exist');
   });
 
-  it('registers nothing when the fingerprint is not the one that the party told', async () => {
+  it('registers nothing when the fingerprint is wrong, malformed or missing', async () => {
     const name = 'dataProviders/swapped';
     await mex('identity', name, '--out', path('honest'));
     await mex('identity', name, '--out', path('mallory'));
@@ -83,7 +83,7 @@ describe('mex admin onboard', () => {
     expect(await onboard(option, mallory.replaceAll(':', '').toLowerCase())).toContain('is on board');
   });
 
-  it('finishes what was begun', async () => {
+  it('completes the onboarding of a party that already exists', async () => {
     const name = 'measurementConsumers/begun';
     await mex('identity', name, '--out', path('begun'));
     await mex('admin', 'parties', 'create', name);
@@ -106,7 +106,7 @@ describe('mex admin onboard', () => {
     expect(party.publicKey).toEqual(JSON.parse(await readFile(path('begun/party.json'), 'utf8')).publicKey);
   });
 
-  it('says where a duchy is reached, once', async () => {
+  it('registers the endpoint of a duchy, and rejects another endpoint later', async () => {
     const name = 'duchies/reached';
     await mex('identity', name, '--out', path('reached'));
     const onboard = async (endpoint: string, folder = 'reached') => [
@@ -125,7 +125,7 @@ describe('mex admin onboard', () => {
     await expect(mex(...(await onboard(endpoint, 'unreached')))).rejects.toThrow('--endpoint is for duchies');
   });
 
-  it('replaces nothing: another key, another party of the subject, a revoked certificate', async () => {
+  it('rejects another public key, a subject of another party and a revoked certificate', async () => {
     const directory = await onboarded('dataProviders/kept');
     const again = ['--issuer', `${exchange.url}/dev`, '--subject'];
     await mex('identity', 'dataProviders/kept', '--out', path('kept-2'));
@@ -154,11 +154,11 @@ describe('mex admin onboard', () => {
       (a: Party, b: Party) => ({ ...a, rootPem: b.rootPem }),
       /rootPem did not issue/,
     ],
-    ['no certificate', (a: Party) => ({ ...a, certificatePem: 'none' }), /not a certificate in PEM/],
+    ['an invalid certificate', (a: Party) => ({ ...a, certificatePem: 'none' }), /not a certificate in PEM/],
     ['no name', (a: Party) => ({ ...a, name: undefined }), /name is missing/],
-    ['the name of no party', (a: Party) => ({ ...a, name: '../principals' }), /not the name of a party/],
-    ['nothing', () => null, /is not a JSON object/],
-  ])('refuses a party.json with %s, before anything is written', async (_title, damage, words) => {
+    ['an invalid party name', (a: Party) => ({ ...a, name: '../principals' }), /not the name of a party/],
+    ['null instead of an object', () => null, /is not a JSON object/],
+  ])('rejects a party.json with %s, and registers nothing', async (_title, damage, words) => {
     await mex('identity', 'dataProviders/odd', '--out', path('odd'));
     await mex('identity', 'dataProviders/odd', '--out', path('odd-2'));
     const [a, b] = await Promise.all(

@@ -21,7 +21,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it('shows nothing deceptive as JSON, and loses nothing of it', () => {
+it('printJson escapes control characters and characters that change the direction of text, without loss', () => {
   const out = printed(() => printJson({ [text]: [text] }));
   for (const c of DECEPTIVE) expect(out, JSON.stringify(c)).not.toContain(c);
   expect(out).toContain('a\\u202eb');
@@ -29,7 +29,7 @@ it('shows nothing deceptive as JSON, and loses nothing of it', () => {
   expect(out.split('\n')).toHaveLength(6);
 });
 
-it('shows nothing deceptive in tables, facts and errors', () => {
+it('tables, visible() and explain() replace control characters and characters that change the direction', () => {
   const outs = [
     printed(() => printTable(['NAME'], [[text]])),
     visible(text),
@@ -47,24 +47,24 @@ it('shows at most 4,000 characters of a text that another party wrote', () => {
   expect(visible('x'.repeat(40_000))).toBe(`${'x'.repeat(4000)}…`);
 });
 
-it('never cuts a character in half, and repairs one that is', () => {
+it('visible() never cuts a surrogate pair, and replaces a lone surrogate', () => {
   const cut = visible(`x${'🎬'.repeat(20_000)}`);
   expect(cut.isWellFormed()).toBe(true);
   expect(cut).toHaveLength(4000);
   expect(visible('half \ud83c.')).toBe('half \ufffd.');
 });
 
-it('shows no control characters, and none that turn text around', () => {
+it('visible() replaces each control or direction character with U+FFFD', () => {
   expect(visible('a\u001b[2Jb\u202ec\r\n')).toBe('a\ufffd[2Jb\ufffdc\ufffd\ufffd');
 });
 
-it('shows at most 20,000 characters of an error, on its lines', () => {
+it('explain() returns at most 20,000 characters of an error, with its line breaks', () => {
   const explained = explain(new Error('a line\n'.repeat(100_000)));
   expect(explained.length).toBeLessThanOrEqual(20_001);
   expect(explained.startsWith('a line\na line\n')).toBe(true);
 });
 
-it('continues on the next line with the columns that do not fit into the terminal, or into 120 characters', () => {
+it('printTable wraps columns that do not fit into the terminal, or into 120 characters, to the next line', () => {
   const table = () =>
     printTable(
       ['A', 'B', 'C', 'D'],

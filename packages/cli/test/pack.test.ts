@@ -133,7 +133,7 @@ describe.each(PACKAGES)('the package %s', (name) => {
     );
   });
 
-  it('can be published, and every path of its manifest is there', () => {
+  it('can be published, and every path in its manifest exists', () => {
     const manifest = manifestOf(name);
     expect(manifest).not.toHaveProperty('private');
     expect(manifest).not.toHaveProperty('scripts');
@@ -147,12 +147,12 @@ describe.each(PACKAGES)('the package %s', (name) => {
   });
 });
 
-it('the sources refuse to be packed as they are, and say what to run', async () => {
+it('npm pack of the sources fails, and names npm run pack', async () => {
   const packing = run('npm', ['pack', '--dry-run'], { cwd: join(ROOT, 'packages/sdk'), env });
   await expect(packing).rejects.toThrow(/npm run pack/);
 });
 
-it('a package of ours that asks for another version of one of ours is not packed', () => {
+it('versionProblems reports a package that depends on another version of a package of the workspace', () => {
   const contract = { name: 'contract', version: '2.0.0' };
   const sdk = { name: 'sdk', version: '2.0.0', dependencies: { contract: '1.0.0', other: '1.0.0' } };
   expect(versionProblems(sdk, [contract, sdk])).toEqual([
@@ -162,14 +162,14 @@ it('a package of ours that asks for another version of one of ours is not packed
   expect(publishedManifest(contract)).toEqual(contract);
 });
 
-it('what tests import of a package is not for its users', () => {
+it('publishedManifest removes the internal exports', () => {
   const exports = { '.': './src/index.ts', './internal/*': './src/*.ts' };
   const published = publishedManifest({ name: 'exchange', version: '2.0.0', exports });
   expect(Object.keys(published.exports!)).toEqual(['.']);
 });
 
 describe('mex, installed', () => {
-  it('is JavaScript, and knows its version and its commands', async () => {
+  it('runs as JavaScript, and prints its version and its help', async () => {
     const bin = join(everything, 'node_modules/.bin/mex');
     expect(realpathSync(bin)).toBe(join(installed('cli'), 'dist/mex.mjs'));
     expect((await run(bin, ['--version'], { env })).stdout).toBe(`${cli.version}\n`);
@@ -190,7 +190,7 @@ describe('mex, installed', () => {
   });
 });
 
-it('mex, installed without the console, says what to install', async () => {
+it('mex console without the console package names the package to install', async () => {
   const [installedConsole, away] = [installed('console'), join(everything, 'console-away')];
   await rename(installedConsole, away);
   try {
@@ -222,7 +222,7 @@ describe('an exchange started from the package', () => {
     await exchange.kill();
   });
 
-  it('serves, with its style sheet and its version', async () => {
+  it('serves readiness, the API reference with a style sheet, and its version', async () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     expect(await (await fetch(`${url}/docs`)).text()).toContain('<style>');
     expect(await (await fetch(`${url}/openapi.json`)).json()).toMatchObject({
@@ -230,7 +230,7 @@ describe('an exchange started from the package', () => {
     });
   });
 
-  it('serves the console that was packed, every file as its list has it, and nothing beside it', async () => {
+  it('serves the packed console, whose files match the checksums in files.json', async () => {
     const web = join(installed('console'), 'dist/web');
     const sums: Record<string, string> = JSON.parse(readFileSync(join(web, 'files.json'), 'utf8'));
     const files = globSync('**/*.*', { cwd: web }).filter((file) => file !== 'files.json');
@@ -246,7 +246,7 @@ describe('an exchange started from the package', () => {
     expect(await page.text()).toBe(readFileSync(join(web, 'index.html'), 'utf8'));
   });
 
-  it('knows who a client in plain JavaScript is, and lists the data providers to it', async () => {
+  it('authenticates a client in plain JavaScript, and lists the data providers to it', async () => {
     const code = `
       import { readFile } from 'node:fs/promises';
       import { createClient } from '@measurement-exchange/sdk';
@@ -284,7 +284,7 @@ describe('the types, in strict TypeScript', () => {
     return stdout;
   }
 
-  it('guide a consumer, in a browser too', async () => {
+  it('accept correct code of a consumer for a browser, and reject wrong code', async () => {
     const code = `
       import { type ExchangeClient, createClient } from '@measurement-exchange/sdk';
       import { type Measurement, ROUTES } from '@measurement-exchange/contract';
@@ -306,7 +306,7 @@ describe('the types, in strict TypeScript', () => {
     expect(await complaints(code, '--lib', 'esnext,dom,dom.iterable', '--types', '')).toBe('');
   });
 
-  it('guide a provider, on Node', async () => {
+  it('accept correct code of a provider on Node, and reject wrong code', async () => {
     const code = `
       import type { AgentOptions, Ledger } from '@measurement-exchange/sdk/provider';
       import { createAgent, openLedger } from '@measurement-exchange/sdk/provider';
@@ -329,7 +329,7 @@ it("the README's example of the contract runs", async () => {
 });
 
 it(
-  'the SDK alone brings neither the exchange nor its database nor a query engine, and works',
+  'the SDK alone works, and installs neither the exchange nor its database nor a query engine',
   async () => {
     const project = await install('sdk', ['contract', 'consent', 'mpc', 'reports', 'sdk']);
     const lockfile = JSON.parse(readFileSync(join(project, 'node_modules/.package-lock.json'), 'utf8'));

@@ -7,11 +7,11 @@ import { lines, mex, mexJson } from './mexInProcess.ts';
 useExchange();
 
 describe('mex populations', () => {
-  it('says when there are none', async () => {
+  it('prints how to create a population if there are none', async () => {
     expect(await mex('populations', 'list', '--as', 'acme')).toContain('mex admin populations create');
   });
 
-  it('are made by the operator, and listed and shown for everybody', async () => {
+  it('lists and shows populations to every party, and only the operator can create them', async () => {
     const made = await mexJson(
       ...['admin', 'populations', 'create', 'adults', '--range', '1001-2000', '1-1000'],
       ...['--display-name', 'Adults', '--model-line', 'a', 'b', '--default'],
@@ -43,7 +43,7 @@ describe('mex populations', () => {
     );
   });
 
-  it('may have their ranges in a file', async () => {
+  it('accepts the ranges of a population from a file, and rejects invalid ranges', async () => {
     const ranges = Array.from({ length: 10 }, (_, i) => ({ start: 10 * i + 1, end: 10 * i + 5 }));
     await writeFile(path('ranges.json'), JSON.stringify(ranges));
     const shown = await mex('admin', 'populations', 'create', 'many', '--ranges', path('ranges.json'));
@@ -60,7 +60,7 @@ describe('mex populations', () => {
     await expect(mex('admin', 'populations', 'create', '--range', '9-1')).rejects.toThrow('vidRanges[0].end');
   });
 
-  it('may have people with attributes', async () => {
+  it('accepts subpopulations with attributes from a file, and rejects overlapping ones', async () => {
     const subpopulations = [
       {
         attributes: [
@@ -85,7 +85,7 @@ describe('mex populations', () => {
     await expect(mex(...create)).rejects.toThrow('people.json: subpopulations[0].');
   });
 
-  it('are changed in what is given', async () => {
+  it('updates only the given fields', async () => {
     const update = (...options: string[]) => mexJson('admin', 'populations', 'update', 'many', ...options);
     expect(await update('--display-name', 'Many')).toMatchObject({ displayName: 'Many', default: false });
     expect(await update('--default', '--model-line', 'c')).toMatchObject({

@@ -62,7 +62,7 @@ async function runPrinted(measure: string, cwd: string, env: Record<string, stri
 }
 
 describe('the command that mex measure --no-wait prints', () => {
-  it('runs for a demo party, started by npm', async () => {
+  it('runs for a demo party if mex was started by npm', async () => {
     const printed = await runPrinted('npm run -s mex -- measure reach --as acme', ROOT);
     expect(printed).toBe(
       'MEX_DATA_DIR=<data> npm run -s mex -- measurements results <name> --wait --as acme',
@@ -118,10 +118,10 @@ describe('the command that mex measure --no-wait prints', () => {
   });
 });
 
-describe('the name of the program', () => {
+describe('programName', () => {
   const started = (script: string, env: Record<string, string> = {}) => programName(['node', script], env);
 
-  it('is what works in the shell it was started from', () => {
+  it('returns the command that runs mex again in the same shell', () => {
     expect(started('/usr/bin/mex', { PATH: '/bin:/usr/bin' })).toBe('mex');
     expect(started('/opt/a b/mex', { PATH: '/bin' })).toBe("'/opt/a b/mex'");
     expect(started(join(process.cwd(), 'node_modules/.bin/mex'))).toBe('./node_modules/.bin/mex');

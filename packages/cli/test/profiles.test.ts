@@ -39,7 +39,7 @@ describe('a setting', () => {
     expect(await mex('whoami', '--profile', 'b')).toMatch(/^measurementConsumers\/globex/);
   });
 
-  it('of the address wins over that of a profile, whose other settings still hold', async () => {
+  it('from MEX_URL overrides the address of the profile, whose other settings still apply', async () => {
     await mex('profile', 'set', 'default', '--url', 'http://127.0.0.1:1', '--identity', path('nowhere'));
     await expect(principal()).rejects.toThrow('Say who you are at http://127.0.0.1:1: run mex login');
     vi.stubEnv('MEX_URL', exchange.url);
@@ -48,7 +48,7 @@ describe('a setting', () => {
   });
 });
 
-it('a profile has the identity and the roots of commands that sign, and accepts its duchies', async () => {
+it('a profile supplies the identity, the roots and the accepted duchies, and options override them', async () => {
   const folder = await onboarded('dataProviders/lakeside');
   const root = join(folder, 'root.pem');
   const roots = ['--root', root, '--root', `duchies/one=${root}`];
@@ -115,7 +115,7 @@ it.each([
   expect((await run(...args)).error?.message).toMatch(message);
 });
 
-it('a login does not take over the profile of a demo party', async () => {
+it('mex login rejects the profile of a demo party', async () => {
   await mex('profile', 'set', 'default', '--as', 'acme');
   const settings = ['--url', exchange.url, '--issuer', 'https://id.example.com', '--client-id', 'mex'];
   expect((await run('login', ...settings)).error?.message).toMatch(
@@ -123,7 +123,7 @@ it('a login does not take over the profile of a demo party', async () => {
   );
 });
 
-it('a folder that cannot be written is named', async () => {
+it('a configuration folder that cannot be used is reported with its path', async () => {
   await writeFile(path('file'), '');
   vi.stubEnv('XDG_CONFIG_HOME', path('file'));
   expect((await run('profile', 'set', 'x', '--as', 'acme')).error?.message).toMatch(
@@ -135,7 +135,7 @@ it.each([
   ['{"default": {"url": 7}}', /profiles\.json: \S*url must be a string\. Correct it, or remove the file\.$/],
   ['{"default": {"token": "x"}}', /token is not a known field/],
   ['{', /profiles\.json is not JSON/],
-])('a file with %s is named with its problem', async (text, message) => {
+])('a profiles.json with %s is reported with its problem', async (text, message) => {
   const folder = join(process.env.XDG_CONFIG_HOME!, 'mex');
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'profiles.json'), text);

@@ -17,7 +17,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it('shows notes above a block that is repainted, and afterwards below it', () => {
+it('notes appear above the live block while it is repainted, and below it after its end', () => {
   asTerminal();
   const live = startLive('title', 'hint');
   live.show(new Map([['a', 'waits']]));

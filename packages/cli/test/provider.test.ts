@@ -14,7 +14,7 @@ useProviderWorld();
 const proxy = useProxy(() => w.exchange);
 
 describe('mex provider run --as', () => {
-  it('fulfills open requisitions with only events, logs its progress, and charges the ledger', async () => {
+  it('fulfills open requisitions with only an events file, logs its progress, and charges the ledger', async () => {
     const measurement = await ask();
     const { out, err, error } = await run(...demo, path('events.csv'), '--once');
     expect(error).toBeUndefined();
@@ -32,7 +32,7 @@ describe('mex provider run --as', () => {
     expect(budget).toContain('About 9 more like the last one fit into the budget.\n');
   });
 
-  it('prints one JSON object a line, refuses beyond the budget, and tells so', async () => {
+  it('refuses a requisition that exceeds the budget, and prints one JSON object a line with --json', async () => {
     const measurement = await ask(500);
     const { out } = await run(...demo, path('events.csv'), '--once', '--json');
     expect(lines(out).map(({ type }) => type)).toEqual(['received', 'refused']);
@@ -43,7 +43,7 @@ describe('mex provider run --as', () => {
     expect(await stateOf(measurement)).toBe('FAILED');
   });
 
-  it('checks its files before anything else, names what is wrong, and answers nothing', async () => {
+  it('rejects invalid files before it answers any requisition, and names the problem', async () => {
     const measurement = await ask();
     const rows = eventsCsv();
     await writeFile(path('bad.csv'), rows.replace(/\n1,/, '\nx,'));
@@ -66,7 +66,7 @@ describe('mex provider run --as', () => {
     expect(await stateOf(measurement)).toBe('SUCCEEDED');
   });
 
-  it('publishes the attributes of its files in its event groups, with the words of its settings', async () => {
+  it('publishes the attributes of its events in its event groups, with descriptions from its settings', async () => {
     const described = { description: 'in years', exampleValues: ['30'] };
     const publish = async (attributes: object) => {
       const settings = { events: { files: 'events.csv' }, attributes };
@@ -86,7 +86,7 @@ describe('mex provider run --as', () => {
     );
   });
 
-  it('serves its health and metrics where the settings say so', async () => {
+  it('serves health and metrics if its settings have operations', async () => {
     const settings = { operations: { port: 0 }, events: { files: 'events.csv' } };
     await writeFile(path('operations.json'), JSON.stringify(settings));
     const running = run('provider', 'run', '--as', 'streamly', '--config', path('operations.json'));
@@ -121,7 +121,7 @@ describe('mex provider run --as', () => {
   it.each([
     ['as JSON', ['--json'], /^{"time":"[^"]+","type":"warning","message":"http/],
     ['as a line', [], /^\d\d:\d\d:\d\d {2}http/],
-  ])('logs %s what is wrong with the way to the exchange', async (_how, options, form) => {
+  ])('logs %s that changes do not arrive as a stream', async (_how, options, form) => {
     proxy.treat((path) => (STREAMS.test(path) ? 'PAGE' : 'PASS'));
     const there = ['--url', proxy.url, '--token', w.exchange.dev.dataProviders[0]!.token];
     const running = run(...demo, path('events.csv'), ...there, ...options);
@@ -136,7 +136,7 @@ describe('mex provider run --as', () => {
     expect(err).not.toContain(warning);
   });
 
-  it('logs that events were left out', async () => {
+  it('logs how many events without a VID were left out', async () => {
     await writeFile(path('partly.csv'), eventsCsv().replace(/\n\d+,/, '\n,'));
     const measurement = await ask(0.01);
     const { out } = await run(...demo, path('partly.csv'), '--once', '--json');
@@ -148,7 +148,7 @@ describe('mex provider run --as', () => {
     expect(await stateOf(measurement)).toBe('SUCCEEDED');
   });
 
-  it('runs until it is told to stop, and lets no second one near its ledger', async () => {
+  it('runs until it is stopped, and rejects a second agent on the same ledger', async () => {
     const agent = spawnMex([...demo, path('events.csv')], { env: { MEX_DATA_DIR: w.exchange.dataDir } });
     try {
       await vi.waitUntil(() => agent.output().includes('Ctrl-C stops it'), 90_000);
@@ -170,7 +170,7 @@ describe('mex provider run --as', () => {
 // Run this only in `npm run stress`, because the agent computes until it is stopped. hostileFilters.test.ts and
 // evaluator.test.ts of the SDK test the cost of filters.
 describe.runIf(isStress)('mex provider run and a hostile consumer', () => {
-  it('serves the others and stops when told, whatever a filter costs', async () => {
+  it('answers other questions and stops on SIGTERM despite filters that are expensive to evaluate', async () => {
     // The filter compares each of 60,000 codes with every number of a list.
     const rows = Array.from({ length: 60_000 }, (_, code) => `${code},${DAYS[0]} 12:00:00,spring,${code}`);
     await writeFile(path('codes.csv'), `vid,timestamp,event_group,code\n${rows.join('\n')}\n`);

@@ -19,7 +19,7 @@ describe('mex provider check', () => {
   };
   const acme = { measurementConsumers: ['measurementConsumers/acme'] };
 
-  it('shows what the settings name and the events lack, and confirms that by its name alone', async () => {
+  it('shows references without events, and confirms them only by name', async () => {
     const check = await config({ sprng: acme, autumn: { ...acme, served: true } });
     const shown = await mex(...check, '--confirm');
     expect(shown).toMatch(/spring +5050 +3 .* nobody +not confirmed\n/);
@@ -78,7 +78,7 @@ describe('mex provider check', () => {
     expect(questions[1].cost.rho).toBeGreaterThan(questions[0].cost.rho);
   });
 
-  it('needs events and a ledger', async () => {
+  it('requires events and a ledger', async () => {
     expect((await run('provider', 'check', '--events', path('events.csv'))).error!.message).toContain(
       'Say which ledger',
     );
@@ -87,7 +87,7 @@ describe('mex provider check', () => {
     expect(error!.message).toContain('Say which events to look at');
   });
 
-  it('is not needed in development for what the files have, and holds what they lack', async () => {
+  it('is not required in development for references with events, and questions about others are held', async () => {
     const checked = await mex('provider', 'check', '--as', 'streamly', '--events', path('events.csv'));
     expect(checked).toMatch(/spring +5050 .* anybody +in development\n$/);
     expect(checked).toContain(' on each day: less than 0.1 % of its budget, about ');
@@ -111,7 +111,7 @@ describe('mex provider check', () => {
 });
 
 describe('mex provider budget', () => {
-  it('shows what does not add up, and ends with 1', async () => {
+  it('reports a total that is not the sum of its charges, and exits with 1', async () => {
     await ask();
     await run(...demo, path('events.csv'), '--once', '--ledger', path('spoiled.ledger'));
     const database = new DatabaseSync(path('spoiled.ledger'));
@@ -125,7 +125,7 @@ describe('mex provider budget', () => {
     expect(out).toContain('spring');
   });
 
-  it('reports where it did not find a ledger', async () => {
+  it('reports a missing ledger', async () => {
     expect((await run('provider', 'budget', '--ledger', path('no.ledger'))).error!.message).toContain(
       'is not there',
     );
@@ -137,7 +137,7 @@ describe('mex provider status', () => {
   const status = (...options: string[]) =>
     mex('provider', 'status', '--ledger', path('status.ledger'), ...options);
 
-  it('says that no agent runs when its next poll is overdue, however rarely it polls', async () => {
+  it('reports that no agent runs if its next poll is overdue, but not before', async () => {
     const ledger = openLedger(path('status.ledger'), { epsilon: 1, delta: 0, rho: 0 });
     const minutesFromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
     const polled = { startTime: minutesFromNow(-90), pollTime: minutesFromNow(-40) };
@@ -153,7 +153,7 @@ describe('mex provider status', () => {
     }
   });
 
-  it('shows which uploads duchies reject, how often, and what they said', async () => {
+  it('shows which uploads duchies reject, how often, and their last message', async () => {
     const ledger = openLedger(path('status.ledger'), { epsilon: 1, delta: 0, rho: 0 });
     try {
       expect(await status()).toContain('No requisition has a response yet.');

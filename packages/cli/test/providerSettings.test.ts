@@ -25,7 +25,7 @@ function computedBy(...duchies: (string | object)[]) {
 }
 
 describe('mex provider run --config', () => {
-  it('serves a provider with keys of its own, whose token and events are files', async () => {
+  it('runs the agent of a provider with its own keys, and holds questions about unconfirmed references', async () => {
     const name = 'dataProviders/lakeside';
     const issuer = await createDevIssuer({
       keyFile: devKeyFile(w.exchange.dataDir),
@@ -101,23 +101,23 @@ describe('mex provider run --config', () => {
   it.each<[string, object, string]>([
     ['an unknown setting', { legder: 'x' }, 'legder is not a known field.'],
     [
-      'a setting of another kind',
+      'a setting of the wrong type',
       { budget: { epsilon: '1', delta: 0, rho: 0 } },
       'budget.epsilon must be a number',
     ],
-    ['a part of the budget left out', { budget: { epsilon: 1 } }, 'budget.delta is required.'],
+    ['a budget without delta', { budget: { epsilon: 1 } }, 'budget.delta is required.'],
     [
       'an unknown column',
       { events: { files: 'x', columns: { user: 'x' } } },
       'events.columns.user is not a known field.',
     ],
     [
-      'a reference that nobody may ask about',
+      'a reference without measurement consumers',
       { references: { spring: {} } },
       'references[spring].measurementConsumers is required.',
     ],
     [
-      'a consumer that is none',
+      'an invalid consumer name',
       { references: { spring: { measurementConsumers: ['acme'] } } },
       'references[spring].measurementConsumers[0] must match measurementConsumers/{measurementConsumer}.',
     ],
@@ -148,17 +148,17 @@ describe('mex provider run --config', () => {
       'duchies must have at least 3 members',
     ],
     [
-      'a duchy that is none',
+      'an invalid duchy name',
       computedBy('duchies/alpha', 'duchies/beta', 'gamma'),
       'honestMajorityShareShuffle.duchies[gamma] the key must match duchies/{duchy}',
     ],
     [
-      'a population that is none',
+      'a population that is not a fingerprint',
       computedBy('duchies/alpha', 'duchies/beta', 'duchies/gamma', { populations: ['populations/x'] }),
       'populations must be fingerprints of populations, as mex populations show prints them.',
     ],
     [
-      'noise that no duchy adds',
+      'an unknown noise mechanism of duchies',
       computedBy('duchies/alpha', 'duchies/beta', 'duchies/gamma', { noiseMechanisms: ['LAPLACE'] }),
       'noiseMechanisms[0] must be one of NONE, GEOMETRIC, DISCRETE_GAUSSIAN.',
     ],
@@ -168,13 +168,17 @@ describe('mex provider run --config', () => {
       'liquidLegions.duchies must have at least 2 members',
     ],
     [
-      'a protocol on sketches that there is not',
+      'an unknown protocol for sketches',
       { protocols: { liquidLegions: { duchies: {}, protocols: ['honestMajorityShareShuffle'] } } },
       'liquidLegions.protocols[0] must be one of reachOnlyLiquidLegionsV2, liquidLegionsV2.',
     ],
-    ['no data', {}, 'Say which data to use'],
-    ['no identity', { events: { files: 'x' } }, 'Say who you are'],
-    ['no trusted roots', { events: { files: 'x' }, identity: 'x' }, 'Say whose certificates you trust'],
+    ['settings without data', {}, 'Say which data to use'],
+    ['settings without an identity', { events: { files: 'x' } }, 'Say who you are'],
+    [
+      'settings without trusted roots',
+      { events: { files: 'x' }, identity: 'x' },
+      'Say whose certificates you trust',
+    ],
   ])('rejects %s', async (_what, config, message) => {
     await writeFile(path('bad.json'), JSON.stringify(config));
     const { error } = await run('provider', 'run', '--config', path('bad.json'), '--once');
@@ -189,7 +193,7 @@ describe('mex provider run --config', () => {
     expect(error!.message).toMatch(/acme\.pem.*ENOENT/);
   });
 
-  it('reports what is wrong with the file itself', async () => {
+  it('reports a settings file that is missing or not JSON', async () => {
     expect((await run('provider', 'run', '--config', path('none.json'))).error!.message).toContain('ENOENT');
     await writeFile(path('bad.json'), '{');
     expect((await run('provider', 'run', '--config', path('bad.json'))).error!.message).toContain(
@@ -197,7 +201,7 @@ describe('mex provider run --config', () => {
     );
   });
 
-  it('is not for consumers', async () => {
+  it('rejects a measurement consumer', async () => {
     const { error } = await run('provider', 'run', '--as', 'acme', '--events', path('events.csv'), '--once');
     expect(error!.message).toContain('measurementConsumers/acme is no data provider');
   });

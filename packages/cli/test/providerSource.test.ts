@@ -40,8 +40,16 @@ const problemOf = (events: object) =>
 describe('the settings of a source', () => {
   it.each<[string, object, string | RegExp]>([
     ['neither files nor a source', {}, 'events needs files, or a source that names the table of a server.'],
-    ['both', { files: 'a.csv', source: POSTGRES }, 'events.files and events.source are both set: keep one'],
-    ['another kind', { source: { ...POSTGRES, kind: 'mysql' } }, /events\.source\.kind must be .*postgres/],
+    [
+      'both files and a source',
+      { files: 'a.csv', source: POSTGRES },
+      'events.files and events.source are both set: keep one',
+    ],
+    [
+      'an unknown kind',
+      { source: { ...POSTGRES, kind: 'mysql' } },
+      /events\.source\.kind must be .*postgres/,
+    ],
     ['no kind', { source: { ...POSTGRES, kind: undefined } }, /events\.source\.kind/],
     ['no table', { source: { ...POSTGRES, table: undefined } }, /events\.source\.table/],
     ['a password', { source: { ...POSTGRES, password: 'hunter2' } }, /events\.source\.password/],
@@ -51,17 +59,17 @@ describe('the settings of a source', () => {
       'events.source.passwordFile and events.source.passwordVariable are both set: keep one of them.',
     ],
     [
-      'a missing file',
+      'a missing password file',
       { source: { ...POSTGRES, passwordFile: 'none' } },
       /passwordFile: .*none cannot be read/,
     ],
     [
-      'an empty file',
+      'an empty password file',
       { source: { ...POSTGRES, passwordFile: 'empty' } },
       /passwordFile: .*empty is empty: put the/,
     ],
     [
-      'no certificate',
+      'a missing CA file',
       { source: { ...POSTGRES, caFile: 'none' } },
       /caFile: .*none cannot be read \(ENOENT\)/,
     ],
@@ -71,7 +79,7 @@ describe('the settings of a source', () => {
       'events.source.passwordVariable names no variable of the environment: set the variable',
     ],
     [
-      'a setting of another kind',
+      'a ClickHouse setting for PostgreSQL',
       { source: { ...POSTGRES, final: true } },
       'events.source.final is for clickhouse only',
     ],
@@ -90,23 +98,27 @@ describe('the settings of a source', () => {
       { files: 'a.csv', remote: { prefixes: ['s3://a/'] } },
       /events\.remote\.extension/,
     ],
-    ['a setting of files', { source: POSTGRES, threads: 2 }, 'events.threads is for files only: remove it.'],
     [
-      'no model line',
+      'a setting that is for files only',
+      { source: POSTGRES, threads: 2 },
+      'events.threads is for files only: remove it.',
+    ],
+    [
+      'vidColumns without a model line',
       { files: 'a.csv', vidColumns: {} },
       'events.vidColumns must name at least one model line.',
     ],
     [
-      'two ways to name VIDs',
+      'both columns.vid and vidColumns',
       { files: 'a.csv', columns: { vid: 'v' }, vidColumns: { 'modelLines/a': 'v' } },
       'events.columns.vid and events.vidColumns are both set: keep one of them.',
     ],
     [
-      'a value that means absent and is none',
+      'an invalid value for an absent attribute',
       { source: { ...CLICKHOUSE, absent: { country: ['x'] } } },
       'events.source.absent.country must be text, a number, true or false.',
     ],
-  ])('with %s are named', async (_what, events, says) => {
+  ])('with %s are rejected', async (_what, events, says) => {
     await writeFile(path('empty'), '\n');
     const problem = await problemOf(events);
     if (typeof says === 'string') expect(problem).toContain(says);
@@ -114,7 +126,7 @@ describe('the settings of a source', () => {
     expect(problem).not.toContain('hunter2');
   });
 
-  it('give a password that may change, from a file or from the environment', async () => {
+  it('read the password from a file for each use, or from an environment variable', async () => {
     await writeFile(path('secret'), 'first\n');
     const ofFile = await configOf({ source: { ...POSTGRES, passwordFile: 'secret' } });
     const { source } = await eventsConfig(ofFile.events!);
@@ -127,7 +139,7 @@ describe('the settings of a source', () => {
     expect(JSON.stringify(source)).not.toContain('second');
   });
 
-  it('keep addresses as they are, and read the secret of a store', async () => {
+  it('keep s3 addresses unchanged, and read the secret of a store from a file', async () => {
     await writeFile(path('store'), 'secret\n');
     const { events } = await configOf({
       files: 's3://lakeside/*.parquet',
@@ -139,7 +151,7 @@ describe('the settings of a source', () => {
     expect(await remote!.secret!()).toBe('secret');
   });
 
-  it('pass what only ClickHouse has', async () => {
+  it('pass on the options that only ClickHouse has', async () => {
     const only = {
       final: true,
       memoryLimit: '2GB',
@@ -224,7 +236,7 @@ describe('mex provider check of a table', () => {
     expect(out).toContain('10 of 40 VIDs (25 %) in the column vid_a are outside of the population');
   });
 
-  it('names a table that is not there', async () => {
+  it('reports a missing table', async () => {
     const config = await settingsFor(`${SCHEMA}.none`);
     const { error } = await run('provider', 'check', '--config', config);
     expect(error!.message).toContain(

@@ -107,7 +107,7 @@ const measurements = async () =>
 
 const EXAMPLES = ['three-publishers', 'four-weeks', 'groups', 'incremental', 'small-audience'];
 
-it('the example reports need at most 0.6 of one measurement a figure', async () => {
+it('the example reports need at most 0.6 measurements per figure', async () => {
   let [asked, figures] = [0, 0];
   for (const name of EXAMPLES) {
     const plan = await mexJson('report', 'plan', example(name), '--as', 'acme');
@@ -127,7 +127,7 @@ describe('the first report', () => {
     expect(out).toContain('The answers agree with each other');
   });
 
-  it('says beforehand what the second one would cost: nothing', async () => {
+  it('creates no measurements when it is run again, as mex report plan predicts', async () => {
     const before = (await measurements()).length;
     const plan = await mexJson('report', 'plan', '--as', 'acme');
     expect(plan).toMatchObject({ measurements: {}, charges: [] });
@@ -139,7 +139,7 @@ describe('the first report', () => {
 
 describe('the example', () => {
   it.each(['campaign', ...EXAMPLES.slice(0, -1)])(
-    '%s is within five standard deviations of the truth, and a second run asks nothing',
+    '%s is within five standard deviations of the truth, and a second run creates no measurements',
     async (name) => {
       const document: ReportDocument = await mexJson('report', 'run', example(name), '--as', 'acme');
       expect(document.state).toBe('COMPLETE');
@@ -151,13 +151,13 @@ describe('the example', () => {
     },
   );
 
-  it('small-audience says that its figures are mostly noise', async () => {
+  it('small-audience marks a figure as mostly noise', async () => {
     const { out, error } = await run('report', 'run', example('small-audience'), '--as', 'acme');
     expect(error).toBeUndefined();
     expect(out).toMatch(/overlap .*mostly noise/);
   });
 
-  it('continues in another process after Ctrl-C', async () => {
+  it('incremental continues in another process after Ctrl-C, and repeats no measurements', async () => {
     const file = join(folder, 'october.yaml');
     const text = await readFile(join(ROOT, example('incremental')), 'utf8');
     await writeFile(file, text.replace('end: 2026-10-29', 'end: 2026-10-14'));
@@ -179,7 +179,7 @@ describe('the example', () => {
   });
 });
 
-describe('a report that is done', () => {
+describe('a complete report', () => {
   it('is checked, listed, and exported as CSV and JSON', async () => {
     expect(await mex('report', 'check', '--as', 'acme')).toMatch(/✓ \d+ figures recomputed, 0 differ/);
     expect(await mex('report', 'list', '--as', 'acme')).toContain('Three publishers');
@@ -194,43 +194,47 @@ describe('a report that is done', () => {
     expect(JSON.parse(await mex('report', 'export', '--json', '--as', 'acme')).title).toBe(title);
   });
 
-  it.skipIf(lacksChromium)('is a page that fits a phone and has every chart', async () => {
-    const file = join(folder, 'report.html');
-    const reports = (await mex('report', 'list', '--as', 'acme', '--json')).trim().split('\n');
-    const { name } = reports.map((line) => JSON.parse(line)).find(({ title }) => title === 'Autumn');
-    await mex('report', 'export', name, '--format', 'html', '--output', file, '--as', 'acme');
-    const browser = await launchChromium();
-    try {
-      const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
-      await page.goto(pathToFileURL(file).href);
-      const titles = await page.locator('h2').allTextContents();
-      expect(titles.map((title) => title.split(':')[0])).toEqual([
-        ...[
-          'Reach',
-          'Overlap',
-          'What each segment adds',
-          'Reach over time',
-          'Groups of people',
-          'Every figure',
-        ],
-      ]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-      await page.setViewportSize({ width: 760, height: 900 });
-      for (const [heading, picture] of Object.entries({ Overlap: 'overlap', 'Reach over time': 'weeks' })) {
-        const chart = page.locator('section', { has: page.locator('h2', { hasText: heading }) });
-        const image = await chart.screenshot();
-        expect(image.length).toBeGreaterThan(5000);
-        // This command makes the pictures of docs/reports.md: MEX_PICTURES=1 npm run stress --
-        // packages/cli/test/reports.test.ts
-        if (process.env.MEX_PICTURES) await writeFile(join(ROOT, `docs/images/report-${picture}.png`), image);
+  it.skipIf(lacksChromium)(
+    'is exported as an HTML page that fits a phone and has every section',
+    async () => {
+      const file = join(folder, 'report.html');
+      const reports = (await mex('report', 'list', '--as', 'acme', '--json')).trim().split('\n');
+      const { name } = reports.map((line) => JSON.parse(line)).find(({ title }) => title === 'Autumn');
+      await mex('report', 'export', name, '--format', 'html', '--output', file, '--as', 'acme');
+      const browser = await launchChromium();
+      try {
+        const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+        await page.goto(pathToFileURL(file).href);
+        const titles = await page.locator('h2').allTextContents();
+        expect(titles.map((title) => title.split(':')[0])).toEqual([
+          ...[
+            'Reach',
+            'Overlap',
+            'What each segment adds',
+            'Reach over time',
+            'Groups of people',
+            'Every figure',
+          ],
+        ]);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+        await page.setViewportSize({ width: 760, height: 900 });
+        for (const [heading, picture] of Object.entries({ Overlap: 'overlap', 'Reach over time': 'weeks' })) {
+          const chart = page.locator('section', { has: page.locator('h2', { hasText: heading }) });
+          const image = await chart.screenshot();
+          expect(image.length).toBeGreaterThan(5000);
+          // This command makes the pictures of docs/reports.md: MEX_PICTURES=1 npm run stress --
+          // packages/cli/test/reports.test.ts
+          if (process.env.MEX_PICTURES)
+            await writeFile(join(ROOT, `docs/images/report-${picture}.png`), image);
+        }
+      } finally {
+        await browser.close();
       }
-    } finally {
-      await browser.close();
-    }
-  });
+    },
+  );
 });
 
-it('the page for analysts, typed as printed, shows what it says', async () => {
+it('the commands in docs/reports.md print the documented results', async () => {
   const shown = await shell.typed('docs/reports.md');
   expect(shown).toHaveLength(7);
   expect(shown[0]).toContain('My campaign  COMPLETE');
@@ -241,7 +245,7 @@ it('the page for analysts, typed as printed, shows what it says', async () => {
   expect(shown[6]).toMatch(/0 differ from the stored ones[\s\S]*One day, on phones/);
 });
 
-it('watches a campaign that is not over, and says so until Ctrl-C', async () => {
+it('mex report run --watch waits for a campaign that is not over until Ctrl-C', async () => {
   const file = join(folder, 'next-year.yaml');
   const year = new Date().getUTCFullYear() + 1;
   const text = await readFile(join(ROOT, example('three-publishers')), 'utf8');

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 describe('mex serve --dev', () => {
-  it('comes up alone, says that it is for development, and writes dev.json for its owner only', async () => {
+  it('starts with demo parties, prints DEVELOPMENT MODE, and writes dev.json with mode 0600', async () => {
     const url = await startAgain();
     expect(current!.output()).toContain('DEVELOPMENT MODE');
     const dev = await readDev();
@@ -55,12 +55,12 @@ describe('mex serve --dev', () => {
     expect((await get('/v2alpha/whoami')).status).toBe(200);
   });
 
-  it('lets the doctor look at the database while it runs', async () => {
+  it('lets mex doctor check the database while it runs', async () => {
     expect(await mex('doctor')).toMatch(/^\d+ checks found nothing wrong\.\n$/);
     expect((await get('/v2alpha/whoami')).status).toBe(200);
   });
 
-  it('finds its data again after kill -9, with the same parties and keys', async () => {
+  it('starts again after SIGKILL with the same parties and keys', async () => {
     const before = await readDev();
     const { name, certificate, privateKeyPem } = before.measurementConsumers[0];
     expect(await current!.kill('SIGKILL')).toBe('SIGKILL');
@@ -71,7 +71,7 @@ describe('mex serve --dev', () => {
     expect(preferred.body.name).toBe(certificate);
   });
 
-  it('stops on SIGTERM within 10 s, with its database', async () => {
+  it('stops itself and its database within 10 s of SIGTERM', async () => {
     const pidFile = join(dataDir, 'pg/postmaster.pid');
     expect((await stat(pidFile)).isFile()).toBe(true);
     const started = performance.now();
@@ -81,7 +81,7 @@ describe('mex serve --dev', () => {
   });
 
   // Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
-  it.runIf(isStress)('starts from the same data', async () => {
+  it.runIf(isStress)('starts again after SIGTERM with the same data', async () => {
     const { certificate } = (await readDev()).dataProviders[0];
     await startAgain();
     expect((await readDev()).dataProviders[0].certificate).toBe(certificate);

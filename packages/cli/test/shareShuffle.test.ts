@@ -92,7 +92,7 @@ describe('a provider of a computation', () => {
   });
 });
 
-it('says what to do where a duchy rejects the upload, and shows it until the duchy takes it', async () => {
+it('the agent prints advice when a duchy rejects its upload, and shows it until the duchy accepts the upload', async () => {
   const measurement = await ask();
   await duchies.setParameters(measurement);
   const { fulfillingDuchy } = await requisitionOf(w.streamly, measurement.name!);
@@ -136,7 +136,7 @@ describe('mex verify, of a computation', () => {
     );
   });
 
-  it('names the duchy whose root is another', async () => {
+  it('names the duchy whose certificate does not match the given root', async () => {
     const measurement = await ask();
     await duchies.setParameters(measurement);
     const [first, second, third] = duchies.all;

@@ -20,7 +20,7 @@ const blocks = (page: string, language: string) =>
     .filter(([, found]) => found === language)
     .map(([, , text]) => text!);
 
-it.each(PAGES)('%s has settings that the exchange and agents take', (page) => {
+it.each(PAGES)('%s has settings that the exchange and agents accept', (page) => {
   const settings = blocks(page, 'json').map(
     (text): JsonObject => JSON.parse(text.startsWith('{') ? text : `{${text}}`),
   );
@@ -34,7 +34,7 @@ it.each(PAGES)('%s has settings that the exchange and agents take', (page) => {
   expect(agents).toEqual(page.endsWith('google.md') ? [] : issuers.map(({ issuer }) => issuer));
 });
 
-it.each(PAGES)('%s has commands that mex has, with their options', async (page) => {
+it.each(PAGES)('%s uses only existing commands and options of mex', async (page) => {
   const lines = blocks(page, 'sh').flatMap((text) => text.replaceAll('\\\n', ' ').split('\n'));
   const commands = lines.filter((line) => line.startsWith('mex '));
   expect(commands.length).toBeGreaterThan(0);

@@ -40,7 +40,7 @@ async function verdict(...args: string[]) {
 }
 
 describe('mex verify measurement, as the consumer', () => {
-  it('checks what was asked and what came back, step by step', async () => {
+  it('checks the question and the results step by step', async () => {
     const { name } = await measured(
       w,
       asking(w, 'reach', w.streamly, w.chirper),
@@ -69,12 +69,12 @@ describe('mex verify measurement, as the consumer', () => {
 
   const broken: [what: string, otherwise: () => ResultOverrides, failed: RegExp][] = [
     [
-      'signed by somebody else',
+      'signed by another party',
       () => ({ privateKeyPem: w.chirper.privateKeyPem }),
       /^the result is signed.*SIGNATURE_INVALID/,
     ],
     [
-      'encrypted for somebody else',
+      'encrypted for another party',
       () => ({ keyset: w.chirper.encryptionPublicKey }),
       /^the result decrypts.*NO_MATCHING_KEY/,
     ],
@@ -84,22 +84,19 @@ describe('mex verify measurement, as the consumer', () => {
       /^the result decrypts.*MESSAGE_MALFORMED/,
     ],
   ];
-  it.each(broken)(
-    'names the step at which a result does not hold that is %s',
-    async (_what, otherwise, failed) => {
-      const { name } = await w.consumer.create(asking(w));
-      await fulfillWith(w.streamly, name!, reach(1n), otherwise());
-      const result = await verdict('measurement', name!, '--as', 'acme');
-      expect(result.failed[0]).toMatch(failed);
-      // A wrong result of one provider also fails the step that requires exactly one result from every provider.
-      expect(result.failed.at(-1)).toMatch(/^every provider has exactly one result/);
-      const { out, error } = await run('verify', 'measurement', name!, '--as', 'acme');
-      expect(out).toMatch(/^✗ the result /m);
-      expect(error?.message).toContain('Do not rely on it');
-    },
-  );
+  it.each(broken)('names the step that fails for a result that is %s', async (_what, otherwise, failed) => {
+    const { name } = await w.consumer.create(asking(w));
+    await fulfillWith(w.streamly, name!, reach(1n), otherwise());
+    const result = await verdict('measurement', name!, '--as', 'acme');
+    expect(result.failed[0]).toMatch(failed);
+    // A wrong result of one provider also fails the step that requires exactly one result from every provider.
+    expect(result.failed.at(-1)).toMatch(/^every provider has exactly one result/);
+    const { out, error } = await run('verify', 'measurement', name!, '--as', 'acme');
+    expect(out).toMatch(/^✗ the result /m);
+    expect(error?.message).toContain('Do not rely on it');
+  });
 
-  it('names a result of another kind than was asked', async () => {
+  it('reports a result of another type than requested', async () => {
     const { name } = await w.consumer.create(asking(w));
     await fulfillWith(w.streamly, name!, impression(5n));
     const { failed } = await verdict('measurement', name!, '--as', 'acme');
@@ -119,7 +116,7 @@ describe('mex verify measurement, as the consumer', () => {
     await w.acme.client.cancelMeasurement({ name: name! });
   });
 
-  it('refuses names of others, and keys of nobody', async () => {
+  it('rejects a measurement of another consumer, a missing identity and an unknown measurement', async () => {
     const foreign = await run(
       'verify',
       'measurement',
@@ -136,7 +133,7 @@ describe('mex verify measurement, as the consumer', () => {
 });
 
 describe('mex verify measurement, as a provider', () => {
-  it('checks a requisition up to the event groups it asks for', async () => {
+  it('checks a requisition including the event groups that it asks for', async () => {
     const eventGroup = await describeTo(w.acme, w.streamly, 'verified');
     const interval = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
     const eventGroups = [{ name: eventGroup, interval, filter: 'age > 30' }];
@@ -152,7 +149,7 @@ describe('mex verify measurement, as a provider', () => {
     );
   });
 
-  it('names an event group that is not there', async () => {
+  it('names an unknown event group', async () => {
     const { name } = await w.consumer.create(asking(w));
     const requisition = (await requisitionOf(w.streamly, name!)).name!;
     const { failed } = await verdict('measurement', requisition, '--as', 'streamly');

@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('ends with a figure near the truth', async () => {
+it('the warehouse quickstart with PostgreSQL ends with a figure near the truth', async () => {
   const shown = await shell.typed(DOCUMENT, '## PostgreSQL', '## ClickHouse');
   expect(shown).toHaveLength(5);
   const [, , , checked, answered] = shown as [string, string, string, string, string];

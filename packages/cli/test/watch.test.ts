@@ -28,7 +28,7 @@ const watchThere = (...options: string[]) =>
 const noted = () => vi.mocked(process.stderr.write).mock.calls.flat().join('');
 const isNoted = (text: string) => vi.waitUntil(() => noted().includes(text), 90_000);
 
-it('prints changes as they come, and those that are kept', async () => {
+it('mex watch --oldest prints the stored changes, as text or as JSON', async () => {
   const requisition = await changed();
   const kept = ['--as', 'streamly', '--oldest', '--limit', '1'];
   const { out, err, error } = await watch(...kept);
@@ -41,7 +41,7 @@ it('prints changes as they come, and those that are kept', async () => {
   ]);
 });
 
-it('notes once it follows, once for each outage, and when it follows again', async () => {
+it('mex watch prints one note when it starts, one for each outage, and one when it resumes', async () => {
   proxy.treat((path) => (CHANGES.test(path) ? 'CUT' : 'PASS'));
   const running = watchThere('--limit', '2', '--json');
   await isNoted('Changes cannot be followed for now');
@@ -70,7 +70,7 @@ it('notes once it follows, once for each outage, and when it follows again', asy
   ]);
 });
 
-it('warns where no stream gets through, and follows all the same', async () => {
+it('mex watch warns if changes do not arrive as a stream, and still prints them', async () => {
   proxy.treat((path) => (STREAMS.test(path) ? 'PAGE' : 'PASS'));
   const running = watchThere('--limit', '1');
   await isNoted('changes do not arrive as a stream');
@@ -81,7 +81,7 @@ it('warns where no stream gets through, and follows all the same', async () => {
   expect(err).not.toContain('\u009b');
 });
 
-it('is for parties, and says so to the operator', async () => {
+it('mex watch rejects the operator with the message that it is for parties', async () => {
   const { out, err, error } = await watch();
   expect(error?.message).toBe(
     "mex watch is for consumers, data providers and duchies, and you call as operator: set MEX_TOKEN to one's " +

@@ -33,7 +33,7 @@ afterAll(() => receiver.close());
 const listen = (...more: string[]) =>
   run('webhooks', 'listen', '--as', 'streamly', '--kind', 'REQUISITION', '--oldest', '--limit', '1', ...more);
 
-it('forwards changes to a local URL, signed as deliveries are', async () => {
+it('mex webhooks listen forwards changes to a local URL, signed like deliveries', async () => {
   const { acme, streamly } = castOf(w.exchange);
   const measurement = await createMeasurement(w.exchange, acme, [streamly]);
   const { name } = await requisitionOf(w.exchange, streamly, measurement);
@@ -67,7 +67,7 @@ it('forwards changes to a local URL, signed as deliveries are', async () => {
   expect((await run('webhooks', 'list', '--as', 'streamly')).out).toContain('has no webhook');
 });
 
-it('shows the type and the body of deliveries, and sends one of them again', async () => {
+it('mex webhooks shows the type and the body of deliveries, and sends one of them again', async () => {
   const webhooks = (...words: string[]) => run('webhooks', ...words, '--as', 'globex');
   const created = JSON.parse((await webhooks('create', url, '--json')).out);
   received.length = 0;

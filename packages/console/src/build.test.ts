@@ -6,7 +6,7 @@ import { SOURCES } from './build.ts';
 
 const PACKAGES = fileURLToPath(new URL('../../', import.meta.url));
 
-it('a change of any file in the bundle causes a new build', async () => {
+it('SOURCES matches every source file of the bundle, so that a change causes a new build', async () => {
   const { metafile } = await build({
     ...{ absWorkingDir: PACKAGES, entryPoints: ['console/src/main.tsx'], outdir: '/nowhere' },
     ...{ bundle: true, format: 'esm', metafile: true, write: false, logLevel: 'error' },

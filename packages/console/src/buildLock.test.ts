@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-it('one of many takes it, until it is removed', async () => {
+it('takeLock returns true for one of 20 concurrent calls, and after the lock is removed', async () => {
   const taken = await Promise.all(Array.from({ length: 20 }, () => takeLock(file)));
   expect(taken.filter(Boolean)).toHaveLength(1);
   expect(await takeLock(file)).toBe(false);
@@ -21,14 +21,14 @@ it('one of many takes it, until it is removed', async () => {
   expect(await takeLock(file)).toBe(true);
 });
 
-it('that of a process which ended is taken over at once', async () => {
+it('takeLock takes over the lock of an ended process immediately', async () => {
   const ended = execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' });
   await writeFile(file, ended);
   expect(await takeLock(file)).toBe(true);
   expect(await readFile(file, 'utf8')).toBe(String(process.pid));
 });
 
-it('that of a running process, or of one that has not written its ID yet, is taken over when it is old', async () => {
+it('takeLock takes over the lock of a running or unknown process only when it is old', async () => {
   for (const owner of [String(process.ppid), '']) {
     await writeFile(file, owner);
     expect(await takeLock(file)).toBe(false);

@@ -11,11 +11,11 @@ it.each([
   ['2024-09-07', '2024-11-01', 'Sep 7 – Nov 1, 2024'],
   ['2024-10-01', '2024-10-01', 'Oct 1, 2024'],
   ['2024-10-01', '2025-10-01', 'Oct 1, 2024 – Oct 1, 2025'],
-])('the days %s to %s read %s', (first, last, text) => {
+])('fromTo formats %s and %s as %s', (first, last, text) => {
   expect(fromTo(first, last)).toBe(text);
 });
 
-it('the year is left out if it is the current one', () => {
+it('day leaves out the current year', () => {
   expect(day(`${year}-10-01`)).toBe('Oct 1');
   expect(day('2024-10-01')).toBe('Oct 1, 2024');
 });

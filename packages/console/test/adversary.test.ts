@@ -68,43 +68,46 @@ afterAll(async () => {
   await c?.close();
 });
 
-it.skipIf(lacksChromium)('learns no key and no question, and does not reach mex console', async () => {
-  const [acme, streamly] = [c.exchange.dev.measurementConsumers[0]!, c.exchange.dev.dataProviders[0]!];
-  const measurement = await createMeasurement(c.exchange as never, acme, [streamly]);
-  const { page, context } = await c.open('acme');
-  const target = new URL(page.url()).origin;
-  // The party's page shows the measurement, so the altered page has something to steal.
-  await page.goto(`${target}/measurements`);
-  await page.locator('#main').waitFor();
-  const heard: string[] = [];
-  page.on('request', (request) => heard.push(new URL(request.url()).origin));
+it.skipIf(lacksChromium)(
+  'an altered console at the exchange cannot read keys, questions or responses of mex console',
+  async () => {
+    const [acme, streamly] = [c.exchange.dev.measurementConsumers[0]!, c.exchange.dev.dataProviders[0]!];
+    const measurement = await createMeasurement(c.exchange as never, acme, [streamly]);
+    const { page, context } = await c.open('acme');
+    const target = new URL(page.url()).origin;
+    // The party's page shows the measurement, so the altered page has something to steal.
+    await page.goto(`${target}/measurements`);
+    await page.locator('#main').waitFor();
+    const heard: string[] = [];
+    page.on('request', (request) => heard.push(new URL(request.url()).origin));
 
-  thief = createServer(async (request, response) => {
-    stolen += `${request.url} ${JSON.stringify(request.headers)}\n`;
-    for await (const chunk of request) stolen += chunk;
-    stolen += '\n';
-    response.setHeader('content-type', 'text/html');
-    response.end(request.method === 'GET' ? alteredPage(target) : '');
-  }).listen(0, '127.0.0.1');
-  const altered = await context.newPage();
-  await altered.goto(`http://127.0.0.1:${(thief.address() as AddressInfo).port}/`);
-  await expect.poll(() => stolen).toContain('\ndone');
+    thief = createServer(async (request, response) => {
+      stolen += `${request.url} ${JSON.stringify(request.headers)}\n`;
+      for await (const chunk of request) stolen += chunk;
+      stolen += '\n';
+      response.setHeader('content-type', 'text/html');
+      response.end(request.method === 'GET' ? alteredPage(target) : '');
+    }).listen(0, '127.0.0.1');
+    const altered = await context.newPage();
+    await altered.goto(`http://127.0.0.1:${(thief.address() as AddressInfo).port}/`);
+    await expect.poll(() => stolen).toContain('\ndone');
 
-  const cookies = await context.cookies(target);
-  const keys = Object.values<string>({ ...acme }).filter((value) => value.length > 100);
-  const secrets = [
-    ...cookies.map(({ value }) => value),
-    ...keys.flatMap((key) => key.split('\n').filter((line) => line.length > 40)),
-  ];
-  expect(secrets.length).toBeGreaterThan(4);
-  for (const secret of secrets) expect(stolen).not.toContain(secret);
-  expect(stolen).not.toContain(measurement.name);
-  // The altered page could not read any response of `mex console`, even though it sent its requests with credentials.
-  expect(stolen).not.toMatch(/measurementConsumers|mex console"|\[200,/);
-  expect(stolen).toContain('GET cors /console.json failed');
-  expect(stolen).toMatch(/popup failed/);
-  // The party's own page sent requests only to mex console.
-  await page.reload();
-  await page.locator('.app').waitFor();
-  expect(new Set(heard)).toEqual(new Set([target]));
-});
+    const cookies = await context.cookies(target);
+    const keys = Object.values<string>({ ...acme }).filter((value) => value.length > 100);
+    const secrets = [
+      ...cookies.map(({ value }) => value),
+      ...keys.flatMap((key) => key.split('\n').filter((line) => line.length > 40)),
+    ];
+    expect(secrets.length).toBeGreaterThan(4);
+    for (const secret of secrets) expect(stolen).not.toContain(secret);
+    expect(stolen).not.toContain(measurement.name);
+    // The altered page could not read any response of `mex console`, even though it sent its requests with credentials.
+    expect(stolen).not.toMatch(/measurementConsumers|mex console"|\[200,/);
+    expect(stolen).toContain('GET cors /console.json failed');
+    expect(stolen).toMatch(/popup failed/);
+    // The party's own page sent requests only to mex console.
+    await page.reload();
+    await page.locator('.app').waitFor();
+    expect(new Set(heard)).toEqual(new Set([target]));
+  },
+);

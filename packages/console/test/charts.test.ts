@@ -62,7 +62,7 @@ describe.skipIf(lacksChromium)('charts and results in a browser', () => {
     [360, 'dark'],
     [1440, 'light'],
     [1440, 'dark'],
-  ] as const)('fit a page of %i px in the %s theme, and axe finds nothing', async (width, theme) => {
+  ] as const)('fit a page of %i px in the %s theme without axe violations', async (width, theme) => {
     const { page, problems } = await open(width, theme);
     const { scrollWidth, small } = await page.evaluate(() => ({
       scrollWidth: document.documentElement.scrollWidth,
@@ -122,7 +122,7 @@ describe.skipIf(lacksChromium)('charts and results in a browser', () => {
     await page.close();
   });
 
-  it('can be read as a table, and saved as CSV and as a picture', async () => {
+  it('can be shown as a table, and saved as CSV and PNG', async () => {
     const { page } = await open(1440, 'dark');
     const card = page.locator('.card', {
       has: page.getByRole('heading', { name: 'Each person once: people' }),

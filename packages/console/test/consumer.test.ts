@@ -77,7 +77,7 @@ async function violationsIn(page: Page): Promise<string[]> {
 }
 
 describe.skipIf(lacksChromium)('a consumer', () => {
-  it('is led to the first question, and sees it come, be answered and be verified without reloading', async () => {
+  it('sees a first measurement appear, succeed and be verified without reloading the page', async () => {
     const { page, errors } = await c.open('acme');
     await page.getByRole('heading', { name: 'Ask your first question' }).waitFor();
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/^Good \w+, /);
@@ -101,7 +101,7 @@ describe.skipIf(lacksChromium)('a consumer', () => {
     expect([...errors, ...second.errors]).toEqual([]);
   });
 
-  it('sees who defers until when, who refuses and why, and cancels after being told what that means', async () => {
+  it('sees deferrals and refusals with their reasons, and confirms a cancellation in a dialog', async () => {
     const name = await ask('Weekend test', [parties.streamly, parties.chirper]);
     const { page, errors } = await c.open('acme', { path: `/measurements/${idOf(name)}` });
     await page.getByText('2 publishers').waitFor();
@@ -138,7 +138,7 @@ describe.skipIf(lacksChromium)('a consumer', () => {
     expect(errors).toEqual([]);
   });
 
-  it('finds hostile titles and references as text, by an address of the filter', async () => {
+  it('filters by reference with the URL, and sees hostile titles as text', async () => {
     await ask(`${MARKUP}${RIGHT_TO_LEFT}`, [parties.streamly], RIGHT_TO_LEFT);
     await ask('x'.repeat(200), [parties.streamly], '1.0');
     const { page, errors } = await c.open('acme', { path: '/measurements?reference=1.0' });
@@ -169,7 +169,7 @@ describe.skipIf(lacksChromium)('a consumer', () => {
     await expectSound(page);
   });
 
-  it('keeps what it shows while the exchange is out of reach, and catches up afterward', async () => {
+  it('sees the last data while the exchange is unreachable, and current data after a retry', async () => {
     const { page } = await c.open('acme');
     await rowsOf(page).getByText('Autumn, everyone').waitFor();
     await page.route('**/v2alpha/**', (route) => route.abort());
@@ -183,7 +183,7 @@ describe.skipIf(lacksChromium)('a consumer', () => {
     await rowsOf(page).getByText('Weekend test').waitFor();
   });
 
-  it('reads its list again after the changes could not be followed', async () => {
+  it('sees a refreshed list after the feed of changes was unavailable', async () => {
     const { page } = await c.open('acme');
     await page.route('**/changes*', (route) => route.abort());
     await page.goto(new URL('/measurements', page.url()).href);
@@ -195,7 +195,7 @@ describe.skipIf(lacksChromium)('a consumer', () => {
     await page.getByText('Refreshed').waitFor();
   });
 
-  it('shows without keys what needs none, and the command that opens the rest', async () => {
+  it('sees unencrypted data without keys, and the command that opens the rest', async () => {
     const name = await ask('Sealed title', [parties.streamly]);
     const { page, errors } = await c.open('acme');
     await page.route('**/console.json', async (route) => {
@@ -210,7 +210,7 @@ describe.skipIf(lacksChromium)('a consumer', () => {
     expect(errors).toEqual([]);
   });
 
-  it('waits where its rate is limited', async () => {
+  it('sees the list after two rate-limited requests', async () => {
     const { page } = await c.open('acme');
     const error = new ExchangeError('RATE_LIMITED', 'Too many calls.', { retryAfterSeconds: 0 });
     let limited = 2;
@@ -224,7 +224,7 @@ describe.skipIf(lacksChromium)('a consumer', () => {
     expect(limited).toBeLessThan(0);
   });
 
-  it('scrolls through thousands of rows, of which few are drawn', async () => {
+  it('scrolls through 3,000 measurements with fewer than 60 rendered rows', async () => {
     const exchange = c.exchange as TestExchange;
     const [consumer] = exchange.dev.measurementConsumers;
     await loadMeasurements(exchange.database, {

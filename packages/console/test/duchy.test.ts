@@ -38,31 +38,34 @@ async function ask(): Promise<{ acme: Party; name: string }> {
   return { acme, name: name! };
 }
 
-it.skipIf(lacksChromium)('a duchy sees a computation come, wait and end', async () => {
-  const { page, errors } = await c.open('alpha', { path: '/computations' });
-  await page.getByText('No computation yet').waitFor();
-  const { acme, name } = await ask();
-  const row = page.getByRole('row', { name: /Reach for Acme .* First worker Making keys/ });
-  await row
-    .filter({ hasText: name.split('/').at(-1)! })
-    .getByRole('link')
-    .click();
-  await page.getByRole('heading', { name: /It waits for the keys of .*you/ }).waitFor();
-  await page.getByText('Your duchy does its part by itself').waitFor();
-  await page.getByRole('link', { name: 'Computations 1 open' }).waitFor();
-  // The page keeps reading the progress of the duchies, even if nothing changes at the exchange.
-  for (let i = 0; i < 3; i++) {
-    await page.waitForResponse((response) => response.url().endsWith(':explain'), { timeout: 90_000 });
-  }
-  await page.getByRole('heading', { name: 'Data of 0 of 2 publishers is there' }).waitFor();
-  await page.getByRole('row', { name: /You First worker 1 Set up · 3 Shuffle, add noise/ }).waitFor();
-  await acme.client.cancelMeasurement({ name });
-  await page.getByRole('heading', { name: 'The advertiser canceled the measurement' }).waitFor();
-  await page.getByRole('link', { name: 'Peers and roots' }).click();
-  await page.getByRole('row', { name: /Beta Duchy 1 .* Common root/ }).waitFor();
-  await page.getByRole('link', { name: 'Home' }).click();
-  await page.getByRole('row', { name: /Canceled/ }).waitFor();
-  // The page lists only the newest computations, so it does not show a total.
-  expect(await page.getByText(/in all|Scroll for more/).count()).toBe(0);
-  expect(errors).toEqual([]);
-});
+it.skipIf(lacksChromium)(
+  'the pages of a duchy show a computation that appears, waits and is canceled',
+  async () => {
+    const { page, errors } = await c.open('alpha', { path: '/computations' });
+    await page.getByText('No computation yet').waitFor();
+    const { acme, name } = await ask();
+    const row = page.getByRole('row', { name: /Reach for Acme .* First worker Making keys/ });
+    await row
+      .filter({ hasText: name.split('/').at(-1)! })
+      .getByRole('link')
+      .click();
+    await page.getByRole('heading', { name: /It waits for the keys of .*you/ }).waitFor();
+    await page.getByText('Your duchy does its part by itself').waitFor();
+    await page.getByRole('link', { name: 'Computations 1 open' }).waitFor();
+    // The page keeps reading the progress of the duchies, even if nothing changes at the exchange.
+    for (let i = 0; i < 3; i++) {
+      await page.waitForResponse((response) => response.url().endsWith(':explain'), { timeout: 90_000 });
+    }
+    await page.getByRole('heading', { name: 'Data of 0 of 2 publishers is there' }).waitFor();
+    await page.getByRole('row', { name: /You First worker 1 Set up · 3 Shuffle, add noise/ }).waitFor();
+    await acme.client.cancelMeasurement({ name });
+    await page.getByRole('heading', { name: 'The advertiser canceled the measurement' }).waitFor();
+    await page.getByRole('link', { name: 'Peers and roots' }).click();
+    await page.getByRole('row', { name: /Beta Duchy 1 .* Common root/ }).waitFor();
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByRole('row', { name: /Canceled/ }).waitFor();
+    // The page lists only the newest computations, so it does not show a total.
+    expect(await page.getByText(/in all|Scroll for more/).count()).toBe(0);
+    expect(errors).toEqual([]);
+  },
+);

@@ -148,19 +148,19 @@ async function violationsOf(page: BrowserPage, rules: string[] | undefined): Pro
   }, rules);
 }
 
-describe.skipIf(lacksChromium).concurrent('every page', () => {
-  it.each(PARTIES)('of %s fits three widths in both themes, and axe finds nothing', async (party, role) => {
+describe.skipIf(lacksChromium).concurrent('the pages of the console', () => {
+  it.each(PARTIES)('of %s fit three widths in both themes without axe violations', async (party, role) => {
     const { page, errors } = await c.open(party);
     expect(await lookAtAll(page, role)).toEqual([]);
     expect(errors).toEqual([]);
   });
 
-  it('signing in fits three widths in both themes, and axe finds nothing', async () => {
+  it('for signing in fit three widths in both themes without axe violations', async () => {
     const { page } = await c.open(PARTIES.map(([party]) => party));
     expect(await look(page, 'sign-in')).toEqual([]);
   });
 
-  it('README shows a result', async () => {
+  it('include a result for the README, with a picture below 120 kB', async () => {
     const { page } = await c.open('acme', { path: '/measurements', viewport: { width: 1120, height: 640 } });
     await page
       .getByRole('link', { name: /each counted once/ })

@@ -138,7 +138,7 @@ it.skipIf(lacksChromium)('the operator binds sign-ins, trusts roots, and registe
   expect(errors).toEqual([]);
 });
 
-it.skipIf(lacksChromium)('the operator runs the doctor, also at the copy of the exchange', async () => {
+it.skipIf(lacksChromium)('the operator runs the doctor in the console that the exchange serves', async () => {
   const { page, errors } = await c.openAtExchange('Operator', { path: '/doctor' });
   await page.getByRole('button', { name: 'Run now' }).click();
   await page.getByText(/^\d+ checks passed$/).waitFor();

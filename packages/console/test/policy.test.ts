@@ -165,13 +165,13 @@ async function checkAll(role: Role, { page, context, errors }: OpenPage): Promis
   expect((await stored(page)).filter((key) => !['theme', 'shortcuts'].includes(key))).toEqual([]);
 }
 
-describe.skipIf(lacksChromium)('every page keeps to its policy', () => {
+describe.skipIf(lacksChromium)('every console page', () => {
   it.each([
     ['consumer', 'acme'],
     ['provider', 'streamly'],
     ['duchy', 'duchies/alpha'],
     ['operator', 'operator'],
-  ] as const)('of the %s, in mex console', async (role, party) => {
+  ] as const)('of the %s obeys its security policy in mex console', async (role, party) => {
     await checkAll(role, await c.open(party));
   });
 
@@ -180,7 +180,7 @@ describe.skipIf(lacksChromium)('every page keeps to its policy', () => {
     ['provider', 'Streamly TV'],
     ['duchy', 'Alpha'],
     ['operator', 'Operator'],
-  ] as const)('of the %s, at the exchange', async (role, displayName) => {
+  ] as const)('of the %s obeys its security policy at the exchange', async (role, displayName) => {
     await checkAll(role, await c.openAtExchange(displayName));
   });
 });

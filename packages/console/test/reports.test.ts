@@ -115,7 +115,7 @@ describe.skipIf(lacksChromium)('reports in a browser', () => {
   }
 
   it.each(['usual', 'inconsistent', 'incomplete', 'noise', 'single', 'capped', 'hostile'])(
-    'the %s one fits phones and screens in both themes, and axe finds nothing',
+    'the %s report fits phones and screens in both themes without axe violations',
     async (view) => {
       const found: string[] = [];
       const looks = [
@@ -143,7 +143,7 @@ describe.skipIf(lacksChromium)('reports in a browser', () => {
     },
   );
 
-  it('an inconsistent one names the publisher at the top, with both columns', async () => {
+  it('an inconsistent report names the publisher at the top, and has measured and corrected figures', async () => {
     const { page } = await open('inconsistent');
     const first = page.locator('.report > *').first();
     await first.getByText('chirper does not fit the others.').waitFor();
@@ -158,7 +158,7 @@ describe.skipIf(lacksChromium)('reports in a browser', () => {
     await page.close();
   });
 
-  it('an incomplete one names the measurement, and shows the other figures', async () => {
+  it('an incomplete report links to the failed measurement, and shows the other figures', async () => {
     const { page } = await open('incomplete');
     await page
       .getByText(/has no answer\. ?Refused\./)
@@ -178,7 +178,7 @@ describe.skipIf(lacksChromium)('reports in a browser', () => {
     await page.close();
   });
 
-  it('the card about its cost has the charge of each publisher and every answer', async () => {
+  it('the cost card of a report shows the charge of each publisher and the number of answers', async () => {
     const { page } = await open('usual');
     const card = page.locator('section', { has: page.getByRole('heading', { name: 'What it cost' }) });
     expect(await card.getByText(/^\d+\.\d+ % of each of 28 days$/).count()).toBe(3);
@@ -193,20 +193,21 @@ describe.skipIf(lacksChromium)('reports in a browser', () => {
     await lost.page.close();
   });
 
-  it('one of noise says so', async () => {
+  it('a noisy report marks figures that are too small to tell from noise', async () => {
     const { page } = await open('noise');
     await page.getByText(/figures are too small to tell from noise\./).waitFor();
     expect(await page.getByText('Too small to tell from noise', { exact: true }).count()).toBeGreaterThan(1);
     await page.close();
   });
 
-  it('names are shown as text', async () => {
+  it('a report shows hostile names as text, without an image', async () => {
     const { page } = await open('hostile');
+    expect(await page.textContent('#root')).toContain('<img src=x onerror="alert(1)">');
     expect(await page.locator('img').count()).toBe(0);
     await page.close();
   });
 
-  it('a cap, the order and the unit change by keyboard, without a new measurement', async () => {
+  it('the cap, the order and the unit of a report change by keyboard', async () => {
     const { page } = await open('capped');
     const slider = page.getByRole('slider', { name: /What if everyone were capped at/ });
     await slider.focus();
@@ -225,7 +226,7 @@ describe.skipIf(lacksChromium)('reports in a browser', () => {
     await page.close();
   });
 
-  it('printed, it has no controls, and no card is cut', async () => {
+  it('a printed report shows no slider and no CSV button', async () => {
     const { page } = await open('usual');
     await page.emulateMedia({ media: 'print' });
     expect(await page.getByRole('slider').isVisible()).toBe(false);

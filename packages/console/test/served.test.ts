@@ -30,7 +30,7 @@ const secrets = () => {
 };
 
 describe.skipIf(lacksChromium)('mex console', () => {
-  it('shows its page signed in, calls only itself, and gives the page no secret', async () => {
+  it('opens signed in, calls only itself, and exposes no secret to the page', async () => {
     const calls: string[] = [];
     const { page, errors } = await c.open('acme');
     page.on('request', (request) => {
@@ -54,7 +54,7 @@ describe.skipIf(lacksChromium)('mex console', () => {
     expect(errors).toEqual([]);
   });
 
-  it('has several identities side by side, and keeps those that were opened', async () => {
+  it('switches between several identities', async () => {
     const { page, errors } = await c.open(['acme', 'streamly', 'operator']);
     await page.getByRole('button', { name: /^ST streamly/i }).click();
     await page.locator('.who', { hasText: 'streamly' }).first().click();
@@ -64,7 +64,7 @@ describe.skipIf(lacksChromium)('mex console', () => {
     expect(errors).toEqual([]);
   });
 
-  it('follows changes only while the page can be seen, because all tabs share six connections', async () => {
+  it('follows changes only while its page is visible', async () => {
     const { page, errors } = await c.open('acme');
     const live = page.getByRole('status').filter({ hasText: 'Live' });
     await live.waitFor();
@@ -81,7 +81,7 @@ describe.skipIf(lacksChromium)('mex console', () => {
     expect(errors).toEqual([]);
   });
 
-  it('tells a browser without the link what to do', async () => {
+  it('returns 401 with instructions to a browser that did not open its link', async () => {
     const { page } = await c.open('acme');
     const stranger = await c.browser.newPage();
     const response = await stranger.goto(page.url());
@@ -92,7 +92,7 @@ describe.skipIf(lacksChromium)('mex console', () => {
 });
 
 describe.skipIf(lacksChromium)('the exchange', () => {
-  it('signs in as a demo party with one click, keeps the token in memory only, and follows a link to a page', async () => {
+  it('signs in a demo party with one click, stores no token, and opens the linked page', async () => {
     const { page, errors } = await c.openAtExchange('Acme Beverages', { path: '/absent/page' });
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/absent/page');
@@ -102,7 +102,7 @@ describe.skipIf(lacksChromium)('the exchange', () => {
     expect(errors).toEqual([]);
   });
 
-  it('understands numbers as the page writes them', async () => {
+  it('accepts numbers in exponent notation at /companion/plan', async () => {
     const [acme] = c.exchange.dev.measurementConsumers as unknown as { token: string }[];
     const request = { type: 'reach', dataProviders: [], privacy: { epsilon: 1, delta: 1e-9 } };
     const response = await fetch(`${c.exchange.url}/companion/plan`, {
@@ -115,7 +115,7 @@ describe.skipIf(lacksChromium)('the exchange', () => {
     expect(text).not.toContain('delta');
   });
 
-  it('lets others sign in at a page of the issuer, whose window closes by itself', async () => {
+  it('lets other parties sign in at the issuer in a popup, which closes afterward', async () => {
     const context = await c.browser.newContext();
     const page = await context.newPage();
     // Remove the list of parties from the description of the issuer, because a production issuer has none.
@@ -136,7 +136,7 @@ describe.skipIf(lacksChromium)('the exchange', () => {
     await context.close();
   });
 
-  it('asks to sign in again when the token has expired, over the page, which goes on afterward', async () => {
+  it('asks to sign in again in a dialog if the token has expired, and then resumes the page', async () => {
     const { page, errors } = await c.openAtExchange('Acme Beverages');
     await page.clock.install();
     await page.clock.fastForward('13:00:00');
@@ -156,7 +156,7 @@ describe.skipIf(lacksChromium)('the exchange', () => {
     expect(errors).toEqual([]);
   });
 
-  it('signs out one party, ends what it follows, and keeps the other one', async () => {
+  it('signs out one party, closes its stream of changes, and keeps the other party signed in', async () => {
     const { page, errors } = await c.openAtExchange('Acme Beverages');
     await page.locator('.who').first().click();
     const here = page.locator('section', { has: page.getByRole('heading', { name: 'Signed in here' }) });
@@ -178,7 +178,7 @@ describe.skipIf(lacksChromium)('the exchange', () => {
     expect(errors).toEqual([]);
   });
 
-  it('sends people who type localhost to the address that its issuer has', async () => {
+  it('redirects localhost to the address of its issuer', async () => {
     const page = await c.browser.newPage();
     await page.goto(c.exchange.url.replace('127.0.0.1', 'localhost'));
     expect(new URL(page.url()).origin).toBe(c.exchange.url);

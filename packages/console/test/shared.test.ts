@@ -77,7 +77,7 @@ async function withoutKeys(page: Page): Promise<void> {
 }
 
 describe.skipIf(lacksChromium)('a party', () => {
-  it('sees what changes as it happens, with hostile titles as text, and finds by title and reference', async () => {
+  it('sees live changes with hostile titles as text, and finds measurements by title and reference', async () => {
     for (const title of [IMAGE, REVERSED, LONG]) await ask(title);
     const { page, errors } = await c.open('acme', { path: '/changes' });
     const main = page.locator('main');
@@ -111,7 +111,7 @@ describe.skipIf(lacksChromium)('a party', () => {
     expect(errors).toEqual([]);
   });
 
-  it('sees in its own words what is asked of it', async () => {
+  it('sees changes of its requests and its certificate from its point of view', async () => {
     await ask('Asked of a publisher');
     const { page, errors } = await c.open('streamly', { path: '/changes' });
     await page.getByRole('link', { name: 'Reach, for Acme' }).first().waitFor();
@@ -119,7 +119,7 @@ describe.skipIf(lacksChromium)('a party', () => {
     await expectSound(page, errors);
   });
 
-  it('lists its shortcuts, goes where they say, and can turn single keys off', async () => {
+  it('lists the shortcuts, navigates with them, and can disable single-key shortcuts', async () => {
     await ask('Moved to by keys');
     const { page, errors } = await c.open('acme', { path: '/changes' });
     await page.getByRole('link', { name: 'Moved to by keys' }).first().waitFor();

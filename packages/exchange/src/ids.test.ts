@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { newId } from './ids.ts';
 
-it('makes IDs of a letter and 13 letters or digits, each as likely as the others, none twice', () => {
+it('generates unique IDs of a letter and 13 letters or digits, with uniformly distributed characters', () => {
   const ids = Array.from({ length: 20_000 }, newId);
   for (const id of ids) expect(id).toMatch(/^[a-z][a-z0-9]{13}$/);
   expect(new Set(ids).size).toBe(ids.length);

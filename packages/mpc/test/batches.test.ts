@@ -69,7 +69,7 @@ async function sentTwice(
 const expectSorted = (bytes: Uint8Array, size: number) =>
   expect(hexBlocks(bytes, size)).toEqual(hexBlocks(bytes, size).toSorted());
 
-test('of the reach-only protocol', async () => {
+test('stages of the reach-only protocol repeat no randomness, and sort their output', async () => {
   const stages = new ReachOnlyStages(reachOnlyParameters(SPEC), pool);
   const register = ring.encryptReach(reachSketch(SKETCH, new Map([[1, 1]])));
   const given = repeated(register, REACH_REGISTER_BYTES, COUNT + 1);
@@ -87,7 +87,7 @@ test('of the reach-only protocol', async () => {
   expectFresh(noise, given);
 });
 
-test('of the protocol with frequencies', async () => {
+test('stages of the protocol with frequencies repeat no randomness, and sort their output', async () => {
   const spec = { ...SPEC, maximumFrequency: MAXIMUM };
   const stages = new FrequencyStages(frequencyParameters(spec), pool);
   const sketch = frequencySketch(SKETCH, new Map([[1, 2]]));
@@ -116,7 +116,7 @@ test('of the protocol with frequencies', async () => {
   }
 });
 
-test('of noise tuples, and of what the aggregator makes of many groups', async () => {
+test("noise tuples and the aggregator's comparisons of many groups repeat no randomness", async () => {
   const noisy = new FrequencyStages(frequencyParameters({ ...FEW_NOISY, maximumFrequency: MAXIMUM }), pool);
   const empty = new Uint8Array();
   const tuples = await sentTwice((seed) => noisy.group(empty, aggregator, seed), empty, TUPLE_BYTES);

@@ -166,7 +166,7 @@ function expectShape(counts: readonly number[], { offset, variance, kurtosis }: 
   expect(Math.max(...counts)).toBeLessThanOrEqual(known + 2 * offset);
 }
 
-test('the parameters of the counts are far enough apart to tell one from another', () => {
+test('the noise parameters of the counts differ enough to detect noise of another count', () => {
   for (const shape of Object.values(SHAPES)) {
     const shapes = (Object.keys(PRIVACY) as Count[]).map(shape);
     const [first, ...rest] = shapes.map(({ variance }) => variance).sort((a, b) => a - b) as [number];
@@ -182,7 +182,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise of one duch
   const shape = SHAPES[mechanism];
 
   test.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)(
-    'of reach, publishers and each number of providers in %s',
+    'has the specified distribution for reach, publishers and each number of providers in %s',
     (protocol) => {
       const { drawn, sizes } = drawRegisters(protocol, mechanism);
       const known = protocol === 'liquidLegionsV2' ? PROVIDERS + 1 : 1;
@@ -195,7 +195,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise of one duch
     },
   );
 
-  test('of every frequency, the highest too, and of registers with several people', () => {
+  test('has the specified distribution for every frequency and for registers with several people', () => {
     const drawn = drawTuples(mechanism);
     for (let f = 1; f <= MAXIMUM; f++) expectShape(drawn.counts.get(`frequency ${f}`)!, shape('frequency'));
     expectShape(drawn.counts.get('several people')!, shape('frequency'));

@@ -52,7 +52,7 @@ function truthOf({ need: { period, group }, union }: PlannedNeed): number {
   return people.filter((one) => isIn(one.attributes) && isReached(one.days)).length;
 }
 
-test('the p-value of the fit is uniform if everybody answers honestly', async () => {
+test('the p-value of the fit is uniform if all answers are honest', async () => {
   const plan = await campaign();
   const truths = new Map(plan.needs.map((planned) => [planned.key, truthOf(planned)]));
   const runs = rounds(5000, 100);

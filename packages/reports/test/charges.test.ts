@@ -140,7 +140,7 @@ async function randomPlan(seed: number) {
 }
 
 describe('charges', () => {
-  test(`rehearsed as agents charge, to the last digit, in ${rounds(1000, 8)} random plans`, async () => {
+  test(`of a rehearsal equal the charges of agents exactly in ${rounds(1000, 8)} random plans`, async () => {
     for (let seed = 0; seed < rounds(1000, 8); seed++) {
       const { plan, surroundings } = await randomPlan(seed);
       const charges: { id: string; charge: Charge }[] = [];
@@ -155,7 +155,7 @@ describe('charges', () => {
     if (isStress) console.log(`R6 rehearsed = charged in ${rounds(1000)} plans`);
   });
 
-  test('a ledger ends with what was rehearsed', async () => {
+  test('the spending in a ledger equals the rehearsed charges', async () => {
     const { plan, surroundings } = await randomPlan(3);
     const { charges } = rehearse(plan, surroundings);
     expect(plan.needs.some(({ need: { group } }) => Object.keys(group).length > 0)).toBe(true);
@@ -179,7 +179,7 @@ describe('charges', () => {
     }
   });
 
-  test('twelve groups cost what one costs, and a budget is split between those that a person is in', async () => {
+  test('twelve disjoint groups cost as much as no groups, and possibly overlapping groups split the budget', async () => {
     const planOf = async (by: string[]) => {
       const definition = definitionOf(1, {
         groups: { some: { by } },
@@ -207,7 +207,7 @@ describe('charges', () => {
     for (const { params } of plan.needs) expect(params.epsilon).toBe(0.5);
   });
 
-  test('the stated budget is split evenly, and is not exceeded', async () => {
+  test('every charge is at most the stated budget, and almost all of it', async () => {
     const definition = definitionOf(2, {
       sets: { both: 'a & b' },
       figures: [{ metric: 'reach', of: ['both'] }],

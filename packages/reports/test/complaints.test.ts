@@ -36,8 +36,8 @@ const twoSegments = (parts = {}) =>
     ...parts,
   });
 
-describe('complaints', () => {
-  test('a total below its parts is corrected, and is said to be inconsistent if noise cannot explain it', async () => {
+describe('known complaints', () => {
+  test('a total below its parts is corrected, and the report is INCONSISTENT if noise cannot explain it', async () => {
     const plan = await planReport(twoSegments(), surroundings);
     const report = (total: number) =>
       correctReport(
@@ -54,7 +54,7 @@ describe('complaints', () => {
     expect(serious.figures[0]!.value).toBeGreaterThanOrEqual(500);
   });
 
-  test('cumulative reach never falls, and ends with the total', async () => {
+  test('cumulative reach never decreases', async () => {
     const definition = twoSegments({
       figures: [{ metric: 'reach', of: ['all'], periods: 'weekly(MONDAY)', cumulative: true }],
     });
@@ -69,7 +69,7 @@ describe('complaints', () => {
     expect(curve).toHaveLength(4);
   });
 
-  test('every figure 0 beside 438,000 impressions is no success', async () => {
+  test('a report with reaches of 0 and 438,000 impressions is INCONSISTENT', async () => {
     const figures = [
       { metric: 'reach', of: ['a', 'b', 'all'] },
       { metric: 'impressions', of: ['a', 'b'] },
@@ -83,13 +83,13 @@ describe('complaints', () => {
     expect(report.fits[0]!.suspect!.dataProviders).toHaveLength(1);
   });
 
-  test('a correction that fails is an error, and never a success', async () => {
+  test('a failed correction throws a SolveError', async () => {
     const plan = await planReport(twoSegments(), surroundings);
     const broken = answersOf(plan, ({ union }) => (union === 3 ? Number.NaN : 1000));
     expect(() => correctReport(plan, broken)).toThrow(SolveError);
   });
 
-  test('a contradiction names the answer and the data provider that cause it, and both columns stay', async () => {
+  test('an inconsistent report names the suspect answer and data provider, and keeps the raw values', async () => {
     const plan = await planReport(
       twoSegments({ figures: [{ metric: 'reach', of: ['a', 'b', 'all'] }] }),
       surroundings,
@@ -118,7 +118,7 @@ describe('complaints', () => {
     expect(Math.abs(report.figures[0]!.value! - 2_799_999)).toBeLessThanOrEqual(1);
   });
 
-  test('a missing answer is visible where it is missing, and other figures stay', async () => {
+  test('a missing answer is listed in the figures that require it, and other figures have values', async () => {
     const plan = await planReport(
       twoSegments({ figures: [{ metric: 'reach', of: ['all', 'both', 'a'] }] }),
       surroundings,
@@ -132,7 +132,7 @@ describe('complaints', () => {
     expect(figures[2]!.value).toBe(1000);
   });
 
-  test('each figure has σ and an interval of its own noise, which holds it; small figures say that they are noise', async () => {
+  test('each figure has its σ and an interval that contains its value, and small figures are noise-dominated', async () => {
     const plan = await planReport(twoSegments(), surroundings);
     const report = correctReport(
       plan,
@@ -151,14 +151,14 @@ describe('complaints', () => {
     expect(both!.isNoiseDominated).toBe(true);
   });
 
-  test('an answer without stated noise has the error of rounding', async () => {
+  test('a figure without stated noise has the standard deviation of rounding', async () => {
     const plan = await planReport(twoSegments({ figures: [{ metric: 'reach', of: ['a'] }] }), surroundings);
     const methodology = { protocol: 'direct', width: 1 } as const;
     const report = correctReport(plan, new Map([[plan.needs[0]!.key, { value: 1000, methodology }]]));
     expect(report.figures[0]!.standardDeviation).toBeCloseTo(Math.sqrt(1 / 12), 3);
   });
 
-  test('overlap, weekly frequency, cost and preview exist; derived figures cost nothing', async () => {
+  test('reports include overlaps, weekly frequencies, a rehearsal and derived figures without measurements', async () => {
     const definition = twoSegments({
       figures: [
         { metric: 'reach', of: ['both'] },
@@ -198,7 +198,7 @@ describe('complaints', () => {
     expect(grossRatingPoints(impressions, 5_000_000).value).toBe(0.1);
   });
 
-  test('nothing that corrects a report can read keys, files or the network', () => {
+  test('the source files import no module that reads keys, files or the network', () => {
     const folder = join(import.meta.dirname, '../src');
     const imported = globSync('**/*.ts', {
       cwd: folder,

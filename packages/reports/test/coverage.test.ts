@@ -127,7 +127,7 @@ function judged(plan: Plan, world: readonly number[], width: number, seed: numbe
   return { ...further, coverage };
 }
 
-describe('95 % intervals cover, and the correction never adds error', () => {
+describe('95 % intervals cover the true values, and the correction adds no error', () => {
   const protocols = [
     'direct',
     'honestMajorityShareShuffle',
@@ -142,7 +142,7 @@ describe('95 % intervals cover, and the correction never adds error', () => {
       ...(isShort ? [] : [{ protocol, segments: 3, width: 0.4 }]),
     ];
   });
-  test.for(cases)('$protocol, $segments segments, width $width', { timeout: TIMEOUT_MS }, async (one) => {
+  test.for(cases)('for $protocol, $segments segments, width $width', { timeout: TIMEOUT_MS }, async (one) => {
     const plan = await planOf(one);
     for (const [name, world] of Object.entries(WORLDS)) {
       const { coverage, rmse, alarms } = judged(plan, world(one.segments), one.width, 17 + one.segments);

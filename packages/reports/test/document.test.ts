@@ -40,7 +40,7 @@ function answersOf(plan: Plan, without: (union: number) => boolean = () => false
 }
 
 describe('a report as a document', () => {
-  test('has every figure, and what follows from them', async () => {
+  test('contains every figure, and the figures that are derived from them', async () => {
     const plan = await planReport(definition, surroundings);
     const document = documentOf(correctReport(plan, answersOf(plan)), () => ({ state: 'NOT_ASKED' }));
     expect(document).toMatchObject({ state: 'COMPLETE', segments: ['a', 'b'], population: 10_000 });
@@ -59,7 +59,7 @@ describe('a report as a document', () => {
     expect(document).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
-  test('says of a missing figure whose answer is missing and why, in CSV too', async () => {
+  test('states the measurement and the reason of a missing answer, also in CSV', async () => {
     const plan = await planReport(definition, surroundings);
     const report = correctReport(
       plan,
@@ -79,7 +79,7 @@ describe('a report as a document', () => {
     expect(lines[1]).toMatch(/^reach,all,.*,5000,.*,OK,$/);
   });
 
-  test('is no formula for a spreadsheet', async () => {
+  test('escapes spreadsheet formulas in CSV', async () => {
     const plan = await planReport(definition, surroundings);
     const document = documentOf(correctReport(plan, answersOf(plan)), () => ({ state: 'NOT_ASKED' }));
     const [figure] = document.figures;
@@ -88,13 +88,13 @@ describe('a report as a document', () => {
   });
 });
 
-describe('the first definition', () => {
+describe('starterDefinition', () => {
   const group = (provider: string, startTime = '2026-10-01T00:00:00Z', endTime?: string) => ({
     ...{ name: `dataProviders/${provider}/eventGroups/1`, startTime, endTime },
   });
   const now = Date.parse('2026-10-29T12:00:00Z');
 
-  test('is valid, for the complete days on which all have events', () => {
+  test('returns a valid definition for the complete days on which all event groups have events', () => {
     const starter = starterDefinition(
       [
         group('tv-one'),
@@ -109,7 +109,7 @@ describe('the first definition', () => {
     expect(starter.figures[1]).toMatchObject({ periods: 'weekly(SATURDAY)', cumulative: true });
   });
 
-  test('has a segment for each provider, also where shortened IDs would be alike', () => {
+  test('returns a segment for each provider, even if shortened IDs collide', () => {
     const starter = starterDefinition([group('a-b'), group('a_b'), group('a-b-3'), group('a-b_2')], now);
     expect(requireDefinition(starter)).toEqual(starter);
     expect(Object.values(starter.segments).map(({ eventGroups }) => eventGroups)).toEqual(
@@ -117,7 +117,7 @@ describe('the first definition', () => {
     );
   });
 
-  test('is valid for one provider, and for many', () => {
+  test('returns a valid definition with at most 12 segments for 1 to 20 providers', () => {
     for (const count of [1, 2, 5, 20]) {
       const starter = starterDefinition(
         Array.from({ length: count }, (_, i) => ({ name: `dataProviders/p${i}/eventGroups/x` })),

@@ -88,7 +88,7 @@ function blocksOf({ figures }: Report): Blocks {
 }
 
 describe('example reports', () => {
-  test.for(EXAMPLES)('%s: at most 0.6 of one measurement a figure', async ([name, definition]) => {
+  test.for(EXAMPLES)('"%s" requires at most 0.6 measurements per figure', async ([name, definition]) => {
     const plan = await planReport(definition, surroundings);
     const figures = figuresIn(reportOf(plan, WORLDS.interior!(plan.segments.length))).size;
     const share = plan.measurements.length / figures;
@@ -99,7 +99,7 @@ describe('example reports', () => {
     expect(share).toBeLessThanOrEqual(0.6);
   });
 
-  test.for(EXAMPLES)('%s: a second run asks for nothing', async ([, definition]) => {
+  test.for(EXAMPLES)('"%s" requires no measurements or charges in a second run', async ([, definition]) => {
     const plan = await planReport(definition, surroundings);
     const answered = new Set(plan.needs.map(({ key }) => key));
     const second = await planReport(definition, { ...surroundings, answered });
@@ -108,12 +108,12 @@ describe('example reports', () => {
     expect([charges, reused]).toEqual([[], plan.needs.length]);
   });
 
-  test('a report that is noise says so', async () => {
+  test('mark every figure of a report that is only noise as noise-dominated', async () => {
     const report = reportOf(await planReport(EXAMPLES[4]![1], surroundings), WORLDS.noise!(3));
     expect(report.figures.every(({ isNoiseDominated }) => isNoiseDominated)).toBe(true);
   });
 
-  test('no more measurements than inclusion–exclusion, and the last week is the total', async () => {
+  test('have plans with 7, 4, 7, 3 and 7 needs', async () => {
     const needs = await Promise.all(
       EXAMPLES.map(async ([, one]) => (await planReport(one, surroundings)).needs.length),
     );

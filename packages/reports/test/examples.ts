@@ -25,14 +25,14 @@ export const EXAMPLES: [name: string, ReportDefinition][] = [
     }),
   ],
   [
-    'four weeks',
+    'cumulative weekly reach',
     definitionOf(3, {
       sets: three,
       figures: [{ metric: 'reach', of: ['all'], periods: 'weekly(MONDAY)', cumulative: true }],
     }),
   ],
   [
-    'groups',
+    'reach by age and sex',
     definitionOf(2, {
       sets: { all: 'a | b' },
       groups: { g: { by: ['age', 'sex'] } },
@@ -43,14 +43,14 @@ export const EXAMPLES: [name: string, ReportDefinition][] = [
     }),
   ],
   [
-    'incremental',
+    'incremental reach',
     definitionOf(3, {
       sets: incremental,
       figures: [{ metric: 'reach', of: ['a', 'bBeyondA', 'cBeyond', 'all'] }],
     }),
   ],
   [
-    'noise',
+    'exclusive reach with a small budget',
     definitionOf(3, {
       sets: three,
       figures: [{ metric: 'reach', of: ['common', 'onlyA', 'onlyB', 'onlyC'] }],

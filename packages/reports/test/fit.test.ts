@@ -29,7 +29,7 @@ function answersOf(plan: Plan, people: readonly number[], random: ReturnType<typ
 }
 
 describe('fit', () => {
-  test('one provider that answers × 1.2, which is 10 σ of the sums it is part of, is named', async () => {
+  test('names a provider that overstates its answers by 20 %, or 10 σ, in at least 95 % of the runs', async () => {
     const plan = await planOf();
     const random = seeded(23);
     const runs = rounds(200, 60);
@@ -49,7 +49,7 @@ describe('fit', () => {
     expect(named / runs).toBeGreaterThanOrEqual(0.95);
   });
 
-  test('honest answers hardly ever raise an alarm', async () => {
+  test('reports at most 0.1 % of honest answers as inconsistent', async () => {
     const plan = await planOf();
     const random = seeded(29);
     const worlds = Object.values(WORLDS).map((world) => world(3));
@@ -63,7 +63,7 @@ describe('fit', () => {
     expect(alarms / runs).toBeLessThanOrEqual(0.001);
   });
 
-  test('χ² tails are those of tables', () => {
+  test('chiSquaredTail returns the values of published tables', () => {
     expect(chiSquaredTail(10.828, 1)).toBeCloseTo(0.001, 6);
     expect(chiSquaredTail(3.841, 1)).toBeCloseTo(0.05, 4);
     expect(chiSquaredTail(29.588, 10)).toBeCloseTo(0.001, 6);

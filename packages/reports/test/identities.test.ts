@@ -116,7 +116,7 @@ function expectFrequencies({ figures }: Report, reach: number): void {
 }
 
 describe('identities', () => {
-  test(`hold in whole numbers in ${rounds(10_000, 60)} random reports, whatever the answers`, async () => {
+  test(`hold in whole numbers in ${rounds(10_000, 60)} random reports with contradictory answers`, async () => {
     const random = seeded(5);
     for (let i = 0; i < rounds(10_000, 60); i++) {
       const plan = await randomPlan(random);
@@ -183,7 +183,7 @@ describe('identities', () => {
     },
   );
 
-  test('answers that agree stay as they are', async () => {
+  test('consistent answers are unchanged', async () => {
     const people = [0, 500, 400, 30, 600, 20, 10, 3];
     const definition = definitionOf(3, {
       sets: { common: 'a & b & c' },

@@ -14,7 +14,7 @@ const methodology: Methodology = {
 const REACHES = [0, 22_650, 10_100, 28_240, 16_061, 31_485, 22_918, 35_262];
 const SHARES = [0.267, 0.2066, 0.156, 0.1106, 0.2598];
 
-test('three publishers with every overlap, frequencies and impressions are corrected by less than their noise', async () => {
+test('the correction changes figures by less than 2 if reaches, frequencies and impressions are consistent', async () => {
   const definition = definitionOf(3, {
     sets: { all: 'a | b | c', onlyA: 'a - (b | c)', onlyB: 'b - (a | c)', onlyC: 'c - (a | b)' },
     figures: [

@@ -25,14 +25,14 @@ async function intervalsIn(world: readonly number[], seed: number) {
   return { reach: figure!.interval!, frequencies: figure!.frequencies! };
 }
 
-test('a frequency that is nothing but noise may have any number of people up to the bound of the reach', async () => {
+test('the interval of a frequency that is only noise is from 0 to the upper bound of the reach', async () => {
   for (let seed = 0; seed < 20; seed++) {
     const { reach, frequencies } = await intervalsIn(WORLDS.noise!(2), seed);
     for (const { people } of frequencies) expect(people.interval).toEqual([0, reach[1]]);
   }
 });
 
-test('a frequency of many people has an interval of its own', async () => {
+test('the interval of a frequency with many people is narrower than half of the upper bound of the reach', async () => {
   const { reach, frequencies } = await intervalsIn([0, 8000, 8000, 8000], 1);
   const width = ([low, high]: [number, number]) => high - low;
   for (const { people } of frequencies) expect(width(people.interval)).toBeLessThan(reach[1] / 2);

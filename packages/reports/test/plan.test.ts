@@ -16,7 +16,7 @@ import { LARGE, surroundings as large, largePlan, MANY_FIGURES, SMALLER } from '
 import { definitionOf } from './worlds.ts';
 
 describe('plan', () => {
-  test('precision decides the noise, and the rehearsal says what it takes', async () => {
+  test('chooses the noise for the requested precision, and the rehearsal advises a sufficient budget', async () => {
     const figures: FigureRequest[] = [{ metric: 'reach', of: ['all', 'both'], precision: 500 }];
     const sets = { all: 'a | b', both: 'a & b' };
     const rehearsed = async (budget: ReportDefinition['budget']) => {
@@ -31,7 +31,7 @@ describe('plan', () => {
     expect(advice).toMatch(/raise budget\.rho to 0\.0\d+/);
   });
 
-  test('segments of one event group are one cell, and a whole event group contains its filtered events', async () => {
+  test('combines segments of one event group in one cell, without filters if one is the whole event group', async () => {
     const eventGroups = ['dataProviders/a/eventGroups/1'];
     const segments = {
       whole: { eventGroups },
@@ -50,7 +50,7 @@ describe('plan', () => {
     ]);
   });
 
-  test('what no duchies compute and what the population does not know is rejected', async () => {
+  test('rejects a set that no duchies compute, and a group with an unknown attribute', async () => {
     const [, definition] = EXAMPLES[0]!;
     await expect(planReport(definition, { computedBy: () => undefined })).rejects.toThrow(PlanError);
     await expect(planReport(EXAMPLES[2]![1], { ...surroundings, attributes: {} })).rejects.toThrow(
@@ -63,7 +63,7 @@ describe('definition', () => {
   const problemsOf = (parts: object) =>
     readDefinition(definitionOf(2, { figures: [{ metric: 'reach', of: ['a'] }], ...parts })).problems;
 
-  test('is read, and each problem names its path', () => {
+  test('is accepted if it is valid, and each problem names its path', () => {
     expect(problemsOf({})).toBeUndefined();
     expect(problemsOf({ $schema: './report.schema.json' })).toBeUndefined();
     const field = (parts: object) => problemsOf(parts)![0]!.field;
@@ -88,7 +88,7 @@ describe('definition', () => {
     expect(field({ segments: { a: { eventGroups: ['x'] } } })).toBe('segments[a].eventGroups[0]');
   });
 
-  test('periods start at midnight in the time zone, and weeks on their day', () => {
+  test('periods start at midnight in the time zone, and weeks start on the requested weekday', () => {
     const interval = { start: '2026-10-23', end: '2026-11-03', timeZone: 'Europe/Berlin' };
     expect(periodsOf(interval, 'weekly(MONDAY)')).toEqual([
       { start: '2026-10-22T22:00:00Z', end: '2026-10-25T23:00:00Z' },
@@ -105,19 +105,19 @@ describe('definition', () => {
     ['America/Havana', '2026-11-01', '2026-11-01T04:00:00Z'],
     // Clocks skip from 0:00 to 1:00, in a time zone east of UTC.
     ['Asia/Beirut', '2026-03-29', '2026-03-28T22:00:00Z'],
-  ] as const)('a day starts after the midnight that clocks skip: %s, %s', ([timeZone, start, instant]) => {
+  ] as const)('a clock-change day starts at its first instant: %s, %s', ([timeZone, start, instant]) => {
     expect(periodsOf({ start, end: '2026-12-01', timeZone }, 'total')[0]!.start).toBe(instant);
   });
 });
 
-describe('size', () => {
+describe('large reports', () => {
   test('4,000 figures are planned', async () => {
     const { figures } = await planReport(MANY_FIGURES, large);
     expect(figures).toHaveLength(4000);
   });
 
   test.for(isStress ? LARGE : SMALLER)(
-    '%s are corrected, and nothing is left to gain',
+    '%s are corrected with a residual below 0.0001',
     async ([, , definition]) => {
       const report = correctReport(...(await largePlan(definition)));
       expect(report.state).toBe('COMPLETE');

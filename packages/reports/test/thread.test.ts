@@ -20,12 +20,12 @@ describe('a correction in a thread', () => {
     [plan, answers] = await largePlan(LARGE[1]![2]);
   });
 
-  test('is the correction', async () => {
+  test('returns the same report as a correction outside of a thread', async () => {
     const [plan, answers] = await small();
     expect(await correctInThread(plan, answers)).toEqual(correctReport(plan, answers));
   });
 
-  test('leaves the caller free, and ends at its limit with an error', async () => {
+  test('does not block the caller, and rejects with a SolveError at its time limit', async () => {
     let ticks = 0;
     const timer = setInterval(() => ticks++, 10);
     const limited = correctInThread(plan, answers, { limitMs: 300 });
@@ -36,7 +36,7 @@ describe('a correction in a thread', () => {
     expect(ticks).toBeGreaterThan(0);
   });
 
-  test('ends when its caller aborts', async () => {
+  test('rejects with the reason if its caller aborts', async () => {
     const reason = new Error('enough');
     const controller = new AbortController();
     const aborted = correctInThread(plan, answers, { signal: controller.signal });
@@ -45,7 +45,7 @@ describe('a correction in a thread', () => {
     await expect(correctInThread(plan, answers, { signal: controller.signal })).rejects.toBe(reason);
   });
 
-  test('that has no solution says so', async () => {
+  test('rejects with a SolveError if there is no solution', async () => {
     const [plan, answers] = await small();
     const [key] = answers.keys();
     answers.set(key!, { ...answers.get(key!)!, value: Number.NaN });

@@ -41,7 +41,7 @@ function run(name: string) {
   return { child, ended, output: () => output };
 }
 
-it('has a provider answer a consumer, and a client that finds the measurement', async () => {
+it('the examples of README.md run: a provider answers a consumer, and a client finds the measurement', async () => {
   const provider = run('provider');
   // Wait until the provider has created its event group, because the consumer's example looks for it.
   const { dataProviders } = exchange.dev;

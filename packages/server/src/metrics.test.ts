@@ -5,7 +5,7 @@ async function linesOf(metrics: MetricsRegistry, name: string): Promise<string[]
   return (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
 }
 
-it('shows the connections of a pool as they are', async () => {
+it('a registry shows the connections of a pool by their current state', async () => {
   const metrics = new MetricsRegistry();
   const pool = { totalCount: 7, idleCount: 3, waitingCount: 2 };
   metrics.watchPool('mex_pool_connections', pool);
@@ -15,7 +15,7 @@ it('shows the connections of a pool as they are', async () => {
   expect(await linesOf(metrics, 'mex_pool')).toEqual([of('idle', 7), of('busy', 0), of('waiting', 2)]);
 });
 
-it('reads a number that costs a query at most so often, and keeps the last one where that fails', async () => {
+it('a registry reads a watched gauge at most once per interval, and keeps the last value if the read fails', async () => {
   const metrics = new MetricsRegistry();
   const read = vi.fn(async () => [
     { labels: { kind: 'a' }, value: read.mock.calls.length },
@@ -37,7 +37,7 @@ it('reads a number that costs a query at most so often, and keeps the last one w
   vi.restoreAllMocks();
 });
 
-it('drops numbers that are not read any more', async () => {
+it('a registry drops the labels that a watched gauge no longer returns', async () => {
   const metrics = new MetricsRegistry();
   let kinds = ['a', 'b'];
   const gauge = { name: 'mex_watched', help: 'h', labelNames: ['kind'] };

@@ -22,7 +22,7 @@ function start(waker: Waker, run: (count: number) => unknown = () => false) {
   return job;
 }
 
-it('wakes every job that shares the waker from its pause', async () => {
+it('a waker wakes every job that shares it from its pause', async () => {
   const waker = new Waker();
   const jobs = [start(waker), start(waker)];
   for (const round of [1, 2, 3]) {
@@ -33,7 +33,7 @@ it('wakes every job that shares the waker from its pause', async () => {
   }
 });
 
-it('loses no wake-up that comes while a job finds nothing to do', async () => {
+it('a waker does not lose a wake-up during a run that returns false', async () => {
   const waker = new Waker();
   const job = start(waker, async (count) => {
     // Wake the job after it has looked for work and before it ends. This wake-up must not be lost.
@@ -44,7 +44,7 @@ it('loses no wake-up that comes while a job finds nothing to do', async () => {
   await expect.poll(() => job.mock.calls.length).toBe(20);
 });
 
-it('does not wake a job that failed before its pause is over', async () => {
+it('a waker does not wake a failed job before its pause ends', async () => {
   const waker = new Waker();
   const job = start(waker, () => {
     waker.wake();
@@ -56,7 +56,7 @@ it('does not wake a job that failed before its pause is over', async () => {
   expect(job).toHaveBeenCalledTimes(1);
 });
 
-it('ends a pause when it is stopped, after a success and after a failure', async () => {
+it('a stopped job ends its pause, after a success and after a failure', async () => {
   const waker = new Waker();
   start(waker);
   start(waker, () => Promise.reject(new Error('No.')));

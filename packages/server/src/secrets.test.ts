@@ -6,13 +6,13 @@ const key = randomBytes(SECRETS_KEY_BYTES);
 const secrets = new Secrets(key);
 const plaintext = randomBytes(40);
 
-it('what is sealed opens with the same key, in the same place, also in another process', () => {
+it('a sealed value opens with the same key and place, also in another instance', () => {
   const sealed = secrets.seal('webhook', plaintext);
   expect(new Secrets(key).open('webhook', sealed)).toEqual(plaintext);
   expect(secrets.open('empty', secrets.seal('empty', new Uint8Array()))).toHaveLength(0);
 });
 
-it('opens nowhere else, with no other key, and not where a byte was changed', () => {
+it('a sealed value does not open in another place, with another key, or if it was changed', () => {
   const sealed = secrets.seal('webhook', plaintext);
   expect(() => secrets.open('another', sealed)).toThrow('another does not open');
   expect(() => secrets.open('', sealed)).toThrow('does not open');
@@ -25,13 +25,13 @@ it('opens nowhere else, with no other key, and not where a byte was changed', ()
   expect(() => secrets.open('webhook', sealed.subarray(0, 20))).toThrow('does not open');
 });
 
-it('shows neither the plaintext nor that two are the same', () => {
+it('a sealed value reveals neither its plaintext nor that two plaintexts are the same', () => {
   const [one, two] = [secrets.seal('webhook', plaintext), secrets.seal('webhook', plaintext)];
   expect(one.includes(plaintext.subarray(0, 8))).toBe(false);
   expect(one.equals(two)).toBe(false);
   expect(one.subarray(0, 12).equals(two.subarray(0, 12))).toBe(false);
 });
 
-it('demands a key of 32 bytes', () => {
+it('a key must have 32 bytes', () => {
   for (const length of [0, 16, 31, 33]) expect(() => new Secrets(new Uint8Array(length))).toThrow('32 bytes');
 });

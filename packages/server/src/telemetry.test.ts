@@ -11,6 +11,6 @@ it.each<[isOn: boolean, env: NodeJS.ProcessEnv]>([
   [false, { OTEL_EXPORTER_OTLP_ENDPOINT: '' }],
   [false, { OTEL_EXPORTER_OTLP_ENDPOINT: ENDPOINT, OTEL_SDK_DISABLED: 'True' }],
   [true, { OTEL_EXPORTER_OTLP_ENDPOINT: ENDPOINT, OTEL_SDK_DISABLED: 'false' }],
-])('telemetry is on: %s with %j', (isOn, env) => {
+])('isTelemetryOn() returns %s with %j', (isOn, env) => {
   expect(isTelemetryOn(env)).toBe(isOn);
 });

@@ -63,7 +63,7 @@ async function answerTo(bytes: string): Promise<string> {
   return answer;
 }
 
-test('a server says where it is, and takes no more when it has stopped', async () => {
+test('a server returns its URL, and accepts no more requests after it has stopped', async () => {
   const { url, stop } = await start();
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(await (await fetch(url)).text()).toBe('hello');
@@ -72,7 +72,7 @@ test('a server says where it is, and takes no more when it has stopped', async (
   await expect(fetch(url)).rejects.toThrow();
 });
 
-test('a request that is under way is answered before the server has stopped', async () => {
+test('a request in progress is answered before the server has stopped', async () => {
   const { url, stop } = await start();
   const answer = fetch(`${url}/slow`);
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -88,7 +88,7 @@ test('a request that is under way is answered before the server has stopped', as
   await stopping;
 });
 
-test('with a certificate it speaks TLS, and nothing else', async () => {
+test('a server with a certificate accepts only TLS', async () => {
   const identity = await createIdentity({ party: 'duchies/a', commonName: 'a', now: Date.now(), days: 1 });
   const { certificatePem: cert, privateKeyPem: key } = identity;
   const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
@@ -103,16 +103,16 @@ test('with a certificate it speaks TLS, and nothing else', async () => {
 });
 
 test.each([
-  ['is no HTTP', 'nonsense\r\n\r\n', 400, 'MALFORMED_REQUEST'],
+  ['is not HTTP', 'nonsense\r\n\r\n', 400, 'MALFORMED_REQUEST'],
   [
-    'has too many headers',
+    'has headers that are too large',
     `GET / HTTP/1.1\r\nhost: x\r\na: ${'x'.repeat(2_000)}\r\n\r\n`,
     431,
     'HEADERS_TOO_LARGE',
   ],
   ['never ends', 'GET / HTTP/1.1\r\nhost: x\r\n', 408, 'REQUEST_TIMEOUT'],
 ])(
-  'what %s is answered in the model of errors, and the connection ends',
+  'a request that %s gets a standard error response, and the connection is closed',
   async (_what, bytes, status, reason) => {
     const answer = await answerTo(bytes);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -125,7 +125,7 @@ test.each([
   },
 );
 
-test('nonsense behind a request does not become a second answer', async () => {
+test('invalid bytes after a request cause no second response', async () => {
   const answer = await answerTo('GET / HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n');
   expect(answer.match(/^HTTP\/1\.1 /gm)).toHaveLength(1);
 });

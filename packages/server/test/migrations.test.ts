@@ -37,7 +37,7 @@ const tables = async () => {
   return rows.map(({ tablename }) => tablename).filter((name) => name !== 'schema_migrations');
 };
 
-test('are applied in the order of their numbers, once, and other files are none', async () => {
+test('migrations are applied once, in the order of their numbers, and other files are ignored', async () => {
   write('0002_second.sql', 'ALTER TABLE one RENAME TO two');
   write('0001_first.sql', 'CREATE TABLE one (n integer)');
   write('SHA256SUMS', 'no SQL');
@@ -57,7 +57,7 @@ test('are applied in the order of their numbers, once, and other files are none'
   ]);
 });
 
-test('that were edited or removed after they were applied are found, and nothing more is applied', async () => {
+test('no more migrations are applied if an applied one was edited or removed', async () => {
   write('0001_first.sql', 'CREATE TABLE one (n integer)');
   await apply();
   write('0001_first.sql', 'CREATE TABLE one (n bigint)');
@@ -68,7 +68,7 @@ test('that were edited or removed after they were applied are found, and nothing
   expect(await tables()).toEqual(['one']);
 });
 
-test('that fail leave nothing of themselves, and those before them stay', async () => {
+test('a migration that fails is rolled back, and earlier migrations stay applied', async () => {
   write('0001_first.sql', 'CREATE TABLE one (n integer)');
   write('0002_second.sql', 'CREATE TABLE two (n integer); SELECT 1 / 0');
   await expect(apply()).rejects.toThrow('division by zero');

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { proxyRangeProblems, Secrets } from '@measurement-exchange/server';
 import { describe, expect, test } from 'vitest';
 
-describe('what is sealed', () => {
+describe('a sealed value', () => {
   const secrets = new Secrets(randomBytes(32));
   const plaintext = Buffer.from('what nobody else reads');
   const sealed = secrets.seal('a place', plaintext);
 
-  test('opens in its place, with its key', () => {
+  test('opens in the same place with the same key', () => {
     expect(secrets.open('a place', sealed)).toEqual(plaintext);
     expect(secrets.open('a place', secrets.seal('a place', Buffer.alloc(0)))).toEqual(Buffer.alloc(0));
   });
 
-  test('is 28 bytes longer, holds nothing of the plaintext, and differs each time', () => {
+  test('is 28 bytes longer than its plaintext, does not contain it, and has a new nonce each time', () => {
     expect(sealed).toHaveLength(plaintext.length + 28);
     expect(sealed.includes(plaintext.subarray(0, 4))).toBe(false);
     const nonces = Array.from({ length: 100 }, () =>
@@ -21,7 +21,7 @@ describe('what is sealed', () => {
     expect(new Set(nonces).size).toBe(100);
   });
 
-  test('opens nowhere else, with no other key, and not when a bit of it was changed', () => {
+  test('does not open in another place, with another key, or if it was changed or truncated', () => {
     expect(() => secrets.open('another place', sealed)).toThrow(/another place does not open/);
     expect(() => new Secrets(randomBytes(32)).open('a place', sealed)).toThrow(/does not open/);
     for (let byte = 0; byte < sealed.length; byte++) {
@@ -34,7 +34,7 @@ describe('what is sealed', () => {
     }
   });
 
-  test.each([0, 16, 31, 33])('takes no key of %d bytes', (length) => {
+  test.each([0, 16, 31, 33])('cannot have a key of %d bytes', (length) => {
     expect(() => new Secrets(randomBytes(length))).toThrow('The secrets key must have 32 bytes.');
   });
 });
@@ -53,7 +53,7 @@ test.each([
   ['10.0.0.0/', 'is not an address or CIDR'],
   ['proxy.example.com', 'is not an address or CIDR'],
   ['::ffff:10.0.0.1/128', 'is an IPv4 address written as IPv6'],
-])('a proxy %s is said to be: %s', (range, problem) => {
+])('the problem of the trusted proxy range %s is: %s', (range, problem) => {
   const problems = proxyRangeProblems('listen.trustedProxies', [range, '127.0.0.1/32']);
   expect(problems).toEqual(
     problem === undefined ? [] : [expect.stringContaining(`listen.trustedProxies: "${range}" ${problem}`)],

@@ -173,7 +173,7 @@ const SHAPES: Record<string, (dice: Dice) => Uint8Array> = {
       nestedType: list(dice.roll(20), (i) => ({ name: dice.of(['M', 'N', `f${i}`]) })),
     });
   },
-  'imports of each other': (dice) => {
+  'mutual imports': (dice) => {
     const count = 1 + dice.roll(dice.isOne(4) ? 270 : 40);
     const isCycle = dice.isOne(3);
     return setOf(
@@ -306,7 +306,7 @@ const SHAPES: Record<string, (dice: Dice) => Uint8Array> = {
         },
       },
     ),
-  'a well-known file of its own': (dice) =>
+  'a redefined well-known file': (dice) =>
     setOf(
       {
         name: DESCRIPTOR,
@@ -322,7 +322,7 @@ const SHAPES: Record<string, (dice: Dice) => Uint8Array> = {
       }),
     ),
   'enum list': (dice) => enumList(dice.of([2, 20, 400, 500, 512, 513, 60_000]), 'fuzz'),
-  nothing: () => new Uint8Array(),
+  'an empty set': () => new Uint8Array(),
 };
 const NAMES = Object.keys(SHAPES);
 

@@ -6,6 +6,12 @@ const stress = Number(process.env.MEX_STRESS ?? 0);
 
 export const isStress = stress > 0;
 
+/**
+ * Whether Stryker runs the tests, once for each of thousands of mutants. Tests of the largest inputs are skipped then,
+ * because they take seconds, and other tests kill almost all of those mutants.
+ */
+export const isMutationRun = process.env.STRYKER_MUTATOR_WORKER !== undefined;
+
 /** Returns the number of rounds: `full` times MEX_STRESS in stress runs, and `usual` otherwise. */
 export function rounds(full: number, usual = Math.ceil(full / 10)): number {
   return isStress ? full * stress : usual;

@@ -39,32 +39,32 @@ function entries(headers: Record<string, string>, good: boolean): CorpusEntry[] 
 function goodTokens(base: Base): Tokens {
   const { key, claims, now, mallory } = base;
   return {
-    'as it should be': jws(key, claims),
-    'no kid, where one key fits': jws(key, claims, { kid: undefined }),
+    'a valid token': jws(key, claims),
+    'no kid if only one key matches': jws(key, claims, { kid: undefined }),
     'no typ': jws(key, claims, { typ: undefined }),
     'typ in lower case': jws(key, claims, { typ: 'jwt' }),
     'typ as a media type': jws(key, claims, { typ: 'application/jwt' }),
-    'aud as an array of ours': but(base, { aud: [claims.aud] }),
-    'azp is us': but(base, { azp: claims.aud }),
-    'azp is its subject': but(base, { azp: claims.sub }),
+    'aud as an array with the audience': but(base, { aud: [claims.aud] }),
+    'azp is the audience': but(base, { azp: claims.aud }),
+    'azp is the subject': but(base, { azp: claims.sub }),
     'expired 50 s ago': but(base, { iat: now - 600, exp: now - 50 }),
-    'valid from 50 s ahead': but(base, { nbf: now + 50 }),
-    'issued 50 s ahead': but(base, { iat: now + 50 }),
+    'nbf 50 s in the future': but(base, { nbf: now + 50 }),
+    'iat 50 s in the future': but(base, { iat: now + 50 }),
     'nearly a day old': but(base, { iat: now - 86_000 }),
     'exp in a hundred years': but(base, { exp: now + 100 * 31_557_600 }),
     'times with fractions': but(base, { iat: now - 0.5, exp: now + 600.5 }),
-    'keys in the header, which are not looked at': jws(key, claims, {
+    'keys in the header, which are ignored': jws(key, claims, {
       jku: 'http://127.0.0.1:1/jwks',
       x5u: 'http://127.0.0.1:1/x5u',
       x5c: ['AA=='],
       x5t: 'AA',
       jwk: mallory.publicJwk,
     }),
-    'claims that nobody knows': but(base, { scope: 'operator', groups: ['operator'], nonce: 'n', cnf: {} }),
+    'unknown claims': but(base, { scope: 'operator', groups: ['operator'], nonce: 'n', cnf: {} }),
     'unicode in a claim': but(base, { name: 'Zoë 🦊 \u202e' }),
     // For every ECDSA signature (r, s), the signature (r, n − s) is also valid for the same message. Here, n is the
     // order of the curve.
-    'the other s of the same signature': otherS(jws(key, claims)),
+    'the same signature with n - s in place of s': otherS(jws(key, claims)),
   };
 }
 

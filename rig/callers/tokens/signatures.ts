@@ -21,13 +21,13 @@ export function badAlgorithms(base: Base): Tokens {
         [`alg ${JSON.stringify(alg)}, signed`, jws(key, claims, { alg })],
       ]),
     ),
-    'alg none and our signature': `${unsigned('none', { kid: key.kid })}.${signature}`,
+    'alg none with a valid signature': `${unsigned('none', { kid: key.kid })}.${signature}`,
     'HS256 with the PEM': hmac(pem),
     'HS256 with the PEM, trimmed': hmac(pem.toString().trim()),
     'HS256 with the DER': hmac(publicKey.export({ type: 'spki', format: 'der' })),
     'HS256 with the JWK': hmac(JSON.stringify(key.publicJwk)),
     'HS256 with x': hmac(Buffer.from(key.publicJwk.x!, 'base64url')),
-    'HS256 with nothing': hmac(''),
+    'HS256 with an empty secret': hmac(''),
     'HS256 with the kid': hmac(key.kid),
     'HS384 with the PEM': hmac(pem, 'HS384', 'sha384'),
     'HS512 with the PEM': hmac(pem, 'HS512', 'sha512'),
@@ -60,34 +60,37 @@ export function badKeys(base: Base): Tokens {
     '0',
   ];
   return {
-    "another's key under our kid": jws(mallory, claims),
-    "another's key without a kid": jws(mallory, claims, { kid: undefined }),
-    "another's key, which it brings": jws(mallory, claims, { jwk: mallory.publicJwk }),
-    "another's key, brought without a kid": jws(mallory, claims, {
+    "a foreign key under the issuer's kid": jws(mallory, claims),
+    'a foreign key without a kid': jws(mallory, claims, { kid: undefined }),
+    'a foreign key in the jwk header': jws(mallory, claims, { jwk: mallory.publicJwk }),
+    'a foreign key in the jwk header without a kid': jws(mallory, claims, {
       jwk: mallory.publicJwk,
       kid: undefined,
     }),
-    'a key behind jku': jws(mallory, claims, { jku: 'http://127.0.0.1:1/jwks' }),
-    'a key behind the jku of the issuer, with a fragment': jws(mallory, claims, {
+    'a foreign key at a jku': jws(mallory, claims, { jku: 'http://127.0.0.1:1/jwks' }),
+    'a foreign key at the jku of the issuer with a fragment': jws(mallory, claims, {
       jku: `${claims.iss}/jwks#@evil`,
     }),
-    'a key behind x5u': jws(mallory, claims, { x5u: 'http://127.0.0.1:1/x5u' }),
-    'a key in x5c': jws(mallory, claims, { x5c: [Buffer.from('certificate').toString('base64')] }),
-    'x5t of ours': jws(mallory, claims, { x5t: key.kid, 'x5t#S256': key.kid }),
-    "RS256 of another's key": jws(rsa, claims),
-    "EdDSA of another's key": jws(ed, claims),
-    'the header signed instead of the whole': `${jws(key, claims).split('.').slice(0, 2).join('.')}.${sign(
+    'a foreign key at an x5u': jws(mallory, claims, { x5u: 'http://127.0.0.1:1/x5u' }),
+    'a foreign key in x5c': jws(mallory, claims, { x5c: [Buffer.from('certificate').toString('base64')] }),
+    "a foreign key under the issuer's x5t": jws(mallory, claims, { x5t: key.kid, 'x5t#S256': key.kid }),
+    'RS256 with a foreign key': jws(rsa, claims),
+    'EdDSA with a foreign key': jws(ed, claims),
+    'a signature over the header alone': `${jws(key, claims).split('.').slice(0, 2).join('.')}.${sign(
       'sha256',
       Buffer.from(jws(key, claims).split('.')[0]!),
       { key: key.privateKey, dsaEncoding: 'ieee-p1363' },
     ).toString('base64url')}`,
     'the signature in DER': derSigned(key, claims),
     ...Object.fromEntries(
-      kids.map((kid) => [`our key under kid ${JSON.stringify(kid)}`, jws(key, claims, { kid })]),
+      kids.map((kid) => [
+        `the key of the issuer under kid ${JSON.stringify(kid)}`,
+        jws(key, claims, { kid }),
+      ]),
     ),
-    'kid a number': jws(key, claims, { kid: 1 }),
-    'kid an array': jws(key, claims, { kid: [key.kid] }),
-    'kid an object': jws(key, claims, { kid: { kid: key.kid } }),
+    'kid as a number': jws(key, claims, { kid: 1 }),
+    'kid as an array': jws(key, claims, { kid: [key.kid] }),
+    'kid as an object': jws(key, claims, { kid: { kid: key.kid } }),
   };
 }
 

@@ -85,19 +85,19 @@ export const ACCESS_BUGS: PlantedBug[] = [
         'viewEventGroups(exchange.db, call, side, items)',
       ),
     ],
-    foundBy: test('exchange/test/hostile/descriptors.test.ts', 'cannot fill the page of a consumer'),
+    foundBy: test('exchange/test/hostile/descriptors.test.ts', 'cannot make the page of a consumer exceed'),
   },
   {
     name: 'descriptor-work-on-the-event-loop',
     edits: [
       inExchange('serving/computing.ts', '(isShort[job] as (input: Input<J>) => boolean)(input)', 'isShort'),
     ],
-    foundBy: test('exchange/src/serving/computing.test.ts', 'beside the event loop'),
+    foundBy: test('exchange/src/serving/computing.test.ts', 'off the event loop'),
   },
   {
     name: 'descriptor-work-not-charged',
     edits: [inExchange('serving/computing.ts', 'charge(ms);', ';')],
-    foundBy: test('exchange/src/serving/computing.test.ts', 'beside the event loop'),
+    foundBy: test('exchange/src/serving/computing.test.ts', 'off the event loop'),
   },
   {
     name: 'rate-not-limited',
@@ -126,7 +126,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     edits: [
       inExchange('database/certificates.ts', 'WHERE party = $1 AND sha256', "WHERE $1 <> '' AND sha256"),
     ],
-    foundBy: test('exchange/test/certificates/certificates.test.ts', 'by a squatter keeps nobody out'),
+    foundBy: test('exchange/test/certificates/certificates.test.ts', 'by another party reserves neither'),
   },
   {
     name: 'development-takes-any-database',
@@ -149,7 +149,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
     edits: [
       { file: 'cli/src/connection/client.ts', find: "error.code === 'INTERNAL' && ", replace: 'false && ' },
     ],
-    foundBy: test('cli/test/errors.test.ts', ': every command says so'),
+    foundBy: test('cli/test/errors.test.ts', ': every command reports it'),
   },
   {
     name: 'wait-not-told',
@@ -177,7 +177,7 @@ export const ACCESS_BUGS: PlantedBug[] = [
   {
     name: 'token-of-any-client-accepted',
     edits: [inExchange('auth/claims.ts', '].includes(azp as string)', '].length === 0')],
-    foundBy: test('exchange/src/auth/claims.test.ts', 'may be issued to a configured client'),
+    foundBy: test('exchange/src/auth/claims.test.ts', 'are accepted if azp is a configured client'),
   },
   {
     // With this bug, the CLI sends the user's token to any exchange, which could then act as the user.

@@ -44,7 +44,7 @@ export const AGENT_BUGS: PlantedBug[] = [
         'requireRecorded(verified.selection, clock.now()); const onProgress',
       ),
     ],
-    foundBy: deferringTest('for as long as its settings say'),
+    foundBy: deferringTest('not longer than graceHours'),
   },
   {
     // With this bug, the agent defers a requisition every hour instead of at growing intervals. These deferrals fill
@@ -84,7 +84,7 @@ export const AGENT_BUGS: PlantedBug[] = [
   {
     name: 'unserved-reference-answered',
     edits: [inProvider('agent/served.ts', 'if (others.size > 0) throw', 'if (others.size < 0) throw')],
-    foundBy: test(HOLDING, 'holds it, charges nothing'),
+    foundBy: test(HOLDING, 'holds a requisition for an unconfirmed reference'),
   },
   {
     name: 'only-first-reference-served',
@@ -95,7 +95,7 @@ export const AGENT_BUGS: PlantedBug[] = [
         'events.slice(0, 1).map(({ reference }) => reference)',
       ),
     ],
-    foundBy: test(HOLDING, 'one reference of several'),
+    foundBy: test(HOLDING, 'if one reference is unconfirmed'),
   },
   {
     // With this bug, a reference that the settings only list, without `served: true`, counts as served.
@@ -107,7 +107,7 @@ export const AGENT_BUGS: PlantedBug[] = [
         'references[reference]!.served !== false',
       ),
     ],
-    foundBy: test(HOLDING, 'holds it, charges nothing'),
+    foundBy: test(HOLDING, 'holds a requisition for an unconfirmed reference'),
   },
   {
     // With this bug, the choice between deferring and answering reveals whether the data contains any events of a
@@ -122,7 +122,7 @@ export const AGENT_BUGS: PlantedBug[] = [
          requireServed(verified.selection, (name) => found.some(({ reference }) => reference === name));`,
       ),
     ],
-    foundBy: test(HOLDING, 'with no row, with one person and with many'),
+    foundBy: test(HOLDING, 'with no row, one row and many rows'),
   },
   {
     name: 'confirmation-not-noticed',
@@ -144,7 +144,7 @@ export const AGENT_BUGS: PlantedBug[] = [
         'void [consumerOf(requisition), references];',
       ),
     ],
-    foundBy: test(HOLDING, 'holds it, charges nothing'),
+    foundBy: test(HOLDING, 'holds a requisition for an unconfirmed reference'),
   },
   {
     name: 'no-turns-by-consumer',
@@ -162,7 +162,7 @@ export const AGENT_BUGS: PlantedBug[] = [
     // The agent then answers no other requisition.
     name: 'upload-holds-the-place-of-computing',
     edits: [inProvider('agent/responder.ts', 'release(); const places', 'const places')],
-    foundBy: test('sdk/test/provider/agentTurns.test.ts', 'a duchy that takes no upload'),
+    foundBy: test('sdk/test/provider/agentTurns.test.ts', 'a duchy that accepts no upload'),
   },
   {
     name: 'uploads-to-a-duchy-unbounded',
@@ -173,7 +173,7 @@ export const AGENT_BUGS: PlantedBug[] = [
         'if (!this.bounds.admit(key, 1e9 + most)) return;',
       ),
     ],
-    foundBy: test('sdk/test/provider/agentTurns.test.ts', 'a duchy that takes no upload'),
+    foundBy: test('sdk/test/provider/agentTurns.test.ts', 'a duchy that accepts no upload'),
   },
   {
     name: 'left-out-requisitions-forgotten',
@@ -191,7 +191,7 @@ export const AGENT_BUGS: PlantedBug[] = [
     ],
     foundBy: test(
       'sdk/src/provider/agent/retries.test.ts',
-      'more requisitions of one consumer than the bound',
+      'hasRoomFor returns false for a consumer at its limit',
     ),
   },
   {

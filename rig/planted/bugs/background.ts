@@ -26,7 +26,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         '',
       ),
     ],
-    foundBy: developmentTest('has no open measurement and no event group of a demo'),
+    foundBy: developmentTest('leaves no open measurement and no event group'),
   },
   {
     name: 'every-start-asks-the-first-questions-again',
@@ -37,7 +37,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         'consumer.create(question)',
       ),
     ],
-    foundBy: developmentTest('has answered measurements to look at'),
+    foundBy: developmentTest('creates three example measurements'),
   },
   {
     // With this bug, a root stays trusted until the process is restarted, although its party replaced it or an operator
@@ -51,18 +51,18 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
     edits: [inExchange('config/duchies.ts', 'named.some(isDemoDuchy)', 'named.every(isDemoDuchy)')],
     foundBy: test(
       'exchange/test/development/demoDuchies.test.ts',
-      'stay where the setting names another duchy besides them',
+      'stay if the protocols setting also names another duchy',
     ),
   },
   {
     name: 'check-of-a-duchy-ends-well-whatever-it-finds',
     edits: [inCli('duchy/check/command.ts', "state === 'problem'", 'state === undefined')],
-    foundBy: test('cli/test/duchy.test.ts', 'ends with 1 where the check finds a problem'),
+    foundBy: test('cli/test/duchy.test.ts', 'exits with 1 for a problem'),
   },
   {
     name: 'notification-longer-than-postgresql-takes',
     edits: [inExchange('feed/notifier.ts', 'const MAX_PAYLOAD = 7_900;', 'const MAX_PAYLOAD = 79_000;')],
-    foundBy: wakingTest('names those who changed'),
+    foundBy: wakingTest('announces the parties of concurrent commits'),
   },
   {
     name: 'notification-of-quick-commits-lost',
@@ -73,7 +73,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         'setTimeout(() => { this.sending = undefined; }, NOTIFY_EVERY_MS)',
       ),
     ],
-    foundBy: wakingTest('names those who changed'),
+    foundBy: wakingTest('announces the parties of concurrent commits'),
   },
   {
     name: 'listening-given-up-at-once',
@@ -84,12 +84,12 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         '',
       ),
     ],
-    foundBy: wakingTest('says why it cannot listen'),
+    foundBy: wakingTest('logs why it cannot listen'),
   },
   {
     name: 'feed-poll-ends-with-the-first',
     edits: [inExchange('feed/feed.ts', '} finally { this.isPolling = false; }', '} finally { }')],
-    foundBy: feedTest('looks every two seconds'),
+    foundBy: feedTest('polls for missed changes every two seconds'),
   },
   {
     name: 'feed-poll-wakes-everybody',
@@ -100,7 +100,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         "await movedOn(this.db, places); this.bus.emit('changed', undefined);",
       ),
     ],
-    foundBy: feedTest('wakes those that moved on'),
+    foundBy: feedTest('wakes only the parties that have new changes'),
   },
   {
     name: 'feed-tail-ends-with-the-first-follower',
@@ -111,7 +111,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         'if (tail !== undefined)',
       ),
     ],
-    foundBy: feedTest('lets the others wait on'),
+    foundBy: feedTest('does not end the waits of the others'),
   },
   {
     name: 'feed-tail-ends-with-a-failed-read',
@@ -129,14 +129,14 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         'page.next',
       ),
     ],
-    foundBy: listTest('with a filter goes on behind'),
+    foundBy: listTest('with a filter continues after'),
   },
   {
     name: 'changes-waited-for-a-second',
     edits: [
       inExchange('operations/changes/list.ts', 'setTimeout(end, seconds * 1000)', 'setTimeout(end, 1000)'),
     ],
-    foundBy: listTest('waits as many seconds'),
+    foundBy: listTest('returns empty after exactly waitSeconds'),
   },
   {
     name: 'streams-end-all-at-once',
@@ -152,7 +152,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         "overdue('COMPUTING', 'create_time')",
       ),
     ],
-    foundBy: test('exchange/test/computations/deadlines.test.ts', 'whose result does not come'),
+    foundBy: test('exchange/test/computations/deadlines.test.ts', 'whose result does not arrive'),
   },
   {
     name: 'confirmation-overdue-since-the-creation',
@@ -174,12 +174,12 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         "overdue('PENDING_FULFILLMENT', 'update_time')",
       ),
     ],
-    foundBy: test('exchange/test/computations/deadlines.test.ts', 'whose data does not come'),
+    foundBy: test('exchange/test/computations/deadlines.test.ts', 'whose data does not arrive'),
   },
   {
     name: 'overdue-computations-one-batch',
     edits: [inExchange('jobs/computationDeadlines.ts', 'return ids.length === BATCH;', 'return false;')],
-    foundBy: jobsTest('a whole batch of overdue computations'),
+    foundBy: jobsTest('looks for overdue computations of all kinds'),
   },
   {
     name: 'overdue-computations-of-the-last-kind-decide',
@@ -190,7 +190,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         'more = await failOverdue(exchange, deadlines, state);',
       ),
     ],
-    foundBy: jobsTest('a whole batch of overdue computations'),
+    foundBy: jobsTest('looks for overdue computations of all kinds'),
   },
   {
     name: 'log-kept-for-the-default-days',
@@ -201,22 +201,22 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         'removeOldChanges(exchange, 7)',
       ),
     ],
-    foundBy: jobsTest('are those of the settings'),
+    foundBy: jobsTest('passes the configured deadlines'),
   },
   {
     name: 'log-removed-one-batch-a-minute',
     edits: [inExchange('jobs/changes.ts', 'more ||= count === BATCH;', '')],
-    foundBy: test('exchange/test/changes/retention.test.ts', 'goes on while a batch was full'),
+    foundBy: test('exchange/test/changes/retention.test.ts', 'returns true after a full batch'),
   },
   {
     name: 'job-with-more-to-do-waits',
     edits: [inExchange('jobs/index.ts', 'if (!more) await sleep', 'await sleep')],
-    foundBy: jobsTest('a job that did a whole batch'),
+    foundBy: jobsTest('runs a job again immediately after a full batch'),
   },
   {
     name: 'lag-of-deliveries-that-failed',
     edits: [inExchange('observability/metrics.ts', "if (outcome === 'delivered') this", 'this')],
-    foundBy: metricsTest('counts attempts to deliver'),
+    foundBy: metricsTest('counts delivery attempts'),
   },
   {
     name: 'idle-connections-counted-as-busy',
@@ -231,7 +231,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
   {
     name: 'horizon-in-milliseconds',
     edits: [inExchange('observability/gauges.ts', '(now - seen.at) / 1000', 'now - seen.at')],
-    foundBy: wakingTest('tells the metrics how long'),
+    foundBy: wakingTest('exports as a metric how long'),
   },
   {
     name: 'exported-buckets-cumulative',
@@ -253,7 +253,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         ".setAAD(Buffer.from('')) .setAuthTag",
       ),
     ],
-    foundBy: test('server/src/secrets.test.ts', 'opens nowhere else'),
+    foundBy: test('server/src/secrets.test.ts', 'does not open in another place'),
   },
   {
     name: 'deadline-explained-from-the-creation',
@@ -269,12 +269,12 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
   {
     name: 'silent-at-once',
     edits: [inExchange('domain/explain/waits.ts', 'SILENT_AFTER_MS = 10 * 60_000', 'SILENT_AFTER_MS = 0')],
-    foundBy: explainTest('is silent ten minutes after it was asked'),
+    foundBy: explainTest('is ASKED for the first ten minutes'),
   },
   {
     name: 'resends-any-number-of-deliveries',
     edits: [inExchange('operations/webhooks/redeliver.ts', 'return 1;', 'return 0;')],
-    foundBy: test('exchange/test/webhooks/bounds.test.ts', 'one delivery at a time'),
+    foundBy: test('exchange/test/webhooks/bounds.test.ts', 'a redelivery of a single delivery'),
   },
   {
     name: 'hold-explained-as-nothing',
@@ -303,7 +303,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         '{ ...computations, ...DEFAULTS.computations }',
       ),
     ],
-    foundBy: environmentTest('only the rest is the default'),
+    foundBy: environmentTest('only the missing parts get default values'),
   },
   {
     name: 'requests-timed-in-milliseconds',
@@ -314,12 +314,12 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         'metrics.request(operation, code, ms)',
       ),
     ],
-    foundBy: pipelineTest('logs and counts what was done'),
+    foundBy: pipelineTest('logs and counts successful'),
   },
   {
     name: 'failures-logged-as-information',
     edits: [inExchange('serving/observe.ts', "log.error(line, 'request')", "log.info(line, 'request')")],
-    foundBy: pipelineTest('logs and counts what was done'),
+    foundBy: pipelineTest('logs and counts successful'),
   },
   {
     name: 'retries-not-counted',
@@ -329,7 +329,7 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
   {
     name: 'doctor-ends-well-whatever-it-finds',
     edits: [inCli('exchange/doctor.ts', 'if (isIll(ailments)) process.exitCode = 1;', '')],
-    foundBy: illTest('the doctor ends with 1'),
+    foundBy: illTest('mex doctor exits with 1'),
   },
   {
     name: 'doctor-looks-at-the-first-ailment',
@@ -340,6 +340,6 @@ export const BACKGROUND_BUGS: PlantedBug[] = [
         "ailments[0]?.severity === 'error'",
       ),
     ],
-    foundBy: illTest('a warning makes nobody ill'),
+    foundBy: illTest('isIll returns false for warnings only'),
   },
 ];

@@ -45,7 +45,7 @@ export const BINDING_BUGS: PlantedBug[] = [
   {
     name: 'text-of-a-peer-logged',
     edits: [inDuchy('peers/send.ts', 'Object.hasOwn(REASONS, error.reason)', 'REASONS !== undefined')],
-    foundBy: peers('reaches the log'),
+    foundBy: peers('no other text of the peer'),
   },
   {
     name: 'peer-endpoint-not-pinned',
@@ -75,7 +75,7 @@ export const BINDING_BUGS: PlantedBug[] = [
     edits: [
       inConsumer('endpoints.ts', 'if (isIP(host) !== 0 && !isPublicAddress(host))', 'if (isIP(host) === 9)'),
     ],
-    foundBy: agentUploads('nothing is sent'),
+    foundBy: agentUploads('is not sent if the endpoint is missing'),
   },
   {
     name: 'upload-to-a-private-address',
@@ -86,14 +86,14 @@ export const BINDING_BUGS: PlantedBug[] = [
         '!allowPrivate ? {} : publicOnly(url)',
       ),
     ],
-    foundBy: agentUploads('nothing is sent'),
+    foundBy: agentUploads('is not sent if the endpoint is missing'),
   },
   {
     name: 'pinned-endpoint-must-be-public',
     edits: [
       inProvider('multiParty/pendingUploads.ts', 'isPinned || allowHttp === true', 'allowHttp === true'),
     ],
-    foundBy: agentUploads('has a private endpoint in the settings'),
+    foundBy: agentUploads('a private endpoint from the settings'),
   },
   {
     // With this bug, the exchange and the consumer can show one duchy a different specification than the other parties
@@ -168,7 +168,7 @@ export const BINDING_BUGS: PlantedBug[] = [
         "for (const field of ['purpose', 'duchy', 'computation'] as const) {",
       ),
     ],
-    foundBy: seed('a seed that its provider signed for'),
+    foundBy: seed('fail the computation if the provider signed one for'),
   },
   {
     name: 'seed-not-bound',
@@ -179,7 +179,7 @@ export const BINDING_BUGS: PlantedBug[] = [
         'Promise.resolve([requireBinding, binding, expected])',
       ),
     ],
-    foundBy: seed('a seed that its provider signed for'),
+    foundBy: seed('fail the computation if the provider signed one for'),
   },
   {
     // With this bug, the worker that sends its half of the seed last can choose the seed that both workers use.
@@ -191,7 +191,7 @@ export const BINDING_BUGS: PlantedBug[] = [
         'if (await seedCommitment(peerRandomSeed, peer, computation.id), equalBytes(committed, [])) {',
       ),
     ],
-    foundBy: seed('come with another random seed than the worker committed to'),
+    foundBy: seed('the random seed is not the one to which the worker committed'),
   },
   {
     name: 'terms-without-protocol',
@@ -245,7 +245,7 @@ export const BINDING_BUGS: PlantedBug[] = [
         'newSealingKey(verified.shareShuffle!.peerKeyset,',
       ),
     ],
-    foundBy: test('sdk/test/provider/shareShuffle.test.ts', 'a share that gives, with the seed'),
+    foundBy: test('sdk/test/provider/shareShuffle.test.ts', 'combined with the seed for the other worker'),
   },
   {
     name: 'sealed-for-any-context',

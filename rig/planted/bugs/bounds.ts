@@ -20,7 +20,7 @@ export const BOUND_BUGS: PlantedBug[] = [
            new BigUint64Array([body.nonce])))],`,
       ),
     ],
-    foundBy: test('exchange/test/requisitions/nonces.test.ts', 'matches neither at create'),
+    foundBy: test('exchange/test/requisitions/nonces.test.ts', 'does not match the nonce at create'),
   },
   {
     name: 'no-lock-timeout',
@@ -52,12 +52,12 @@ export const BOUND_BUGS: PlantedBug[] = [
         "['listCertificates', '',",
       ),
     ],
-    foundBy: listsTest('takes its own page tokens'),
+    foundBy: listsTest('accepts its own page tokens'),
   },
   {
     name: 'page-token-of-any-measurement',
     edits: [inExchange('operations/requisitions/list.ts', 'params.measurement}`];', 'consumer}`];')],
-    foundBy: listsTest('takes its own page tokens'),
+    foundBy: listsTest('accepts its own page tokens'),
   },
   {
     name: 'list-without-tie-break',
@@ -68,7 +68,7 @@ export const BOUND_BUGS: PlantedBug[] = [
         'ORDER BY c.create_time LIMIT',
       ),
     ],
-    foundBy: listsTest('orders items of one time'),
+    foundBy: listsTest('orders items with the same time'),
   },
   {
     name: 'filter-includes-its-bound',
@@ -79,7 +79,7 @@ export const BOUND_BUGS: PlantedBug[] = [
         'm.create_time >= $3::timestamptz',
       ),
     ],
-    foundBy: listsTest('leaves what its filters say'),
+    foundBy: listsTest('returns the items that match its filters'),
   },
   {
     name: 'certificate-ends-a-moment-early',
@@ -124,6 +124,6 @@ export const BOUND_BUGS: PlantedBug[] = [
         replace: 'if (!signers.includes(signer)) continue; if (false) {',
       },
     ],
-    foundBy: test('sdk/test/consumer/results.test.ts', 'who was not asked'),
+    foundBy: test('sdk/test/consumer/results.test.ts', 'a data provider that is not part of the measurement'),
   },
 ];

@@ -5,7 +5,7 @@
 import type { PlantedBug } from '../plant.ts';
 import { inExchange, test } from './edits.ts';
 
-const DEFERRALS = test('exchange/test/explain/deferring.test.ts', 'ten times at most');
+const DEFERRALS = test('exchange/test/explain/deferring.test.ts', 'at most 10 deferrals');
 const TIMELINES = test('exchange/test/measurements/timelines.test.ts', 'the pages of a timeline');
 
 const BOUNDS = (name: string) => test('exchange/test/webhooks/bounds.test.ts', name);
@@ -56,7 +56,7 @@ export const BURDEN_BUGS: PlantedBug[] = [
   {
     name: 'redelivers-without-bound',
     edits: [inExchange('domain/webhook.ts', 'if (total.count <= MAX_REDELIVERED) return;', 'return;')],
-    foundBy: BOUNDS('more than 1,000 changes again'),
+    foundBy: BOUNDS('a redelivery of more than 1,000 changes'),
   },
   {
     // With this bug, the number of redeliveries is limited per request, but not in total.
@@ -64,7 +64,7 @@ export const BURDEN_BUGS: PlantedBug[] = [
     edits: [
       inExchange('database/webhooks.ts', 'ELSE r.count END + excluded.count', 'ELSE 0 END + excluded.count'),
     ],
-    foundBy: BOUNDS('whatever the number of requests'),
+    foundBy: BOUNDS('1,000 redelivered changes per hour'),
   },
   {
     name: 'address-gets-all-of-a-party',
@@ -98,7 +98,7 @@ export const BURDEN_BUGS: PlantedBug[] = [
   {
     name: 'any-number-of-tests',
     edits: [inExchange('domain/webhook.ts', 'if (waiting < MAX_TESTS) return;', 'return;')],
-    foundBy: BOUNDS('ten tests'),
+    foundBy: BOUNDS('accepts 10 pending tests'),
   },
   {
     name: 'denied-network-by-name',
@@ -114,7 +114,7 @@ export const BURDEN_BUGS: PlantedBug[] = [
   {
     name: 'duchy-at-a-private-address',
     edits: [inExchange('domain/party.ts', 'if (!isPublicHost(host) && ', 'if (false && ')],
-    foundBy: test('exchange/src/domain/party.test.ts', 'only where the operator allows that'),
+    foundBy: test('exchange/src/domain/party.test.ts', 'only if the operator allows it'),
   },
   {
     name: 'text-cut-inside-a-pair',
@@ -165,13 +165,13 @@ export const BURDEN_BUGS: PlantedBug[] = [
     edits: [
       inExchange('domain/protocol.ts', '.filter((name) => operators.includes(name))', '.filter(() => false)'),
     ],
-    foundBy: test('exchange/src/domain/liquidLegions.test.ts', 'whose duchy is whose'),
+    foundBy: test('exchange/src/domain/liquidLegions.test.ts', 'the operators of duchies'),
   },
   {
     name: 'forbidden-wish-gets-another-protocol',
     edits: [
       inExchange('domain/protocol.ts', 'if (protocol === wish) requireAllowed', 'if (false) requireAllowed'),
     ],
-    foundBy: test('exchange/src/domain/liquidLegions.test.ts', 'whose duchy is whose'),
+    foundBy: test('exchange/src/domain/liquidLegions.test.ts', 'the operators of duchies'),
   },
 ];

@@ -11,17 +11,17 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
     edits: [
       inExchange(COMPUTATION, "if (own.role !== 'AGGREGATOR') throw illegal(", 'if (false) throw illegal('),
     ],
-    foundBy: found('results', 'is for the aggregator of a computation that runs'),
+    foundBy: found('results', 'is accepted only from the aggregator of a running computation'),
   },
   {
     name: 'data-at-any-duchy',
     edits: [inExchange(COMPUTATION, 'if (requisition.fulfillingDuchy !== duchy) {', 'if (false) {')],
-    foundBy: found('results', 'is for the duchy that takes the data'),
+    foundBy: found('results', 'is accepted only from the duchy that receives the data'),
   },
   {
     name: 'duchy-key-unsigned',
     edits: [inExchange('domain/parameters.ts', 'if (signed.includes(member)) continue;', 'continue;')],
-    foundBy: found('parameters', 'needs a key from a worker, signed by the certificate it names'),
+    foundBy: found('parameters', 'signed with the certificate it names'),
   },
   {
     // With this bug, a provider sees only some of the parameters that it needs.
@@ -60,7 +60,7 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
         '',
       ),
     ],
-    foundBy: found('ring', 'is not confirmed on a certificate that was put on hold'),
+    foundBy: found('ring', 'prevents confirmations even before the measurement has failed'),
   },
   {
     name: 'wish-after-the-usual-order',
@@ -76,7 +76,7 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
   {
     name: 'revocation-ignores-duchies',
     edits: [inExchange('database/revocationCascades.ts', "OR protocol <> 'direct' AND (", 'OR false AND (')],
-    foundBy: found('ending', 'fails what rests on it, and nothing else'),
+    foundBy: found('ending', 'fails only open measurements that depend on it'),
   },
   {
     name: 'data-deadline-ignored',
@@ -87,7 +87,7 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
         "state === 'PENDING_FULFILLMENT' ? [] : await findOverdue[state](tx,",
       ),
     ],
-    foundBy: found('deadlines', 'fails a computation whose data does not come'),
+    foundBy: found('deadlines', 'fails a computation whose data does not arrive'),
   },
   {
     // With this bug, the job fails a computation even if the overdue step was done while the job waited for the lock.
@@ -105,6 +105,6 @@ export const COMPUTATION_BUGS: PlantedBug[] = [
     // With this bug, a duchy could hide secret data in the position of a failure.
     name: 'any-position-of-a-failure',
     edits: [inExchange('domain/computation.ts', 'requirePosition(before, input.position);', '')],
-    foundBy: found('results', 'takes codes of the list and positions of this computation, and no words'),
+    foundBy: found('results', 'accepts only listed codes and positions of this computation'),
   },
 ];

@@ -20,7 +20,7 @@ export const CONSOLE_BUGS: PlantedBug[] = [
     // With this bug, a page on an attacker's domain that resolves to 127.0.0.1 can send requests to the console.
     name: 'console-answers-any-host',
     edits: [inConsole('guard.ts', 'if (host !== this.origin.host) {', 'if (host === undefined) {')],
-    foundBy: foundBy('a name that stands for this machine'),
+    foundBy: foundBy('a foreign Host that resolves to this machine'),
   },
   {
     name: 'console-answers-any-page',
@@ -39,6 +39,6 @@ export const CONSOLE_BUGS: PlantedBug[] = [
     edits: [
       inConsole('forward.ts', "= ['accept', 'content-type',", "= ['cookie', 'accept', 'content-type',"),
     ],
-    foundBy: foundBy('gets the token of the party'),
+    foundBy: foundBy('sends the token of the party'),
   },
 ];

@@ -16,7 +16,7 @@ export const CONSUMER_BUGS: PlantedBug[] = [
         'trustedCertificate(certificate.split("/certificates")[0]!, certificate',
       ),
     ],
-    foundBy: lyingExchange('another provider is returned under its name'),
+    foundBy: lyingExchange('returns another provider under the requested name'),
   },
   {
     name: 'providers-not-bound',
@@ -24,7 +24,7 @@ export const CONSUMER_BUGS: PlantedBug[] = [
       inConsumer('consumer/own.ts', 'if (!isItsOwn || ', 'if ('),
       inConsumer('consumer/binding.ts', '[...dataProviders].sort()', '[...dataProviders].slice(2)'),
     ],
-    foundBy: lyingExchange('a provider in the place of another'),
+    foundBy: lyingExchange('one provider was replaced by another'),
   },
   {
     name: 'missing-nonce-not-noticed',
@@ -35,7 +35,7 @@ export const CONSUMER_BUGS: PlantedBug[] = [
         'if (entries.length > 0) return;',
       ),
     ],
-    foundBy: lyingExchange('a measurement that was made with its long-lived key'),
+    foundBy: lyingExchange('a measurement that uses its long-lived key'),
   },
   {
     name: 'result-key-for-all-measurements',
@@ -73,7 +73,7 @@ export const CONSUMER_BUGS: PlantedBug[] = [
         'isSignedByOwn(deps, measurement, signed, parseCertificate)',
       ),
     ],
-    foundBy: question('whatever certificate the exchange shows'),
+    foundBy: question('a forged certificate from the exchange'),
   },
   {
     name: 'own-signature-not-verified',
@@ -84,7 +84,7 @@ export const CONSUMER_BUGS: PlantedBug[] = [
         'if (measurement.deleteTime) await requireOwnSignature(',
       ),
     ],
-    foundBy: lyingExchange('a spec that was altered, or signed by somebody else'),
+    foundBy: lyingExchange('a spec that was altered, or that has the signature of another spec'),
   },
   {
     name: 'list-in-circles',
@@ -116,7 +116,7 @@ export const CONSUMER_BUGS: PlantedBug[] = [
         'if (stated === undefined && config.noiseMechanism === undefined) {',
       ),
     ],
-    foundBy: aboutDuchies('no noise where there is some'),
+    foundBy: aboutDuchies('the noise mechanism NONE'),
   },
   {
     name: 'duchies-half-charged',
@@ -132,7 +132,7 @@ export const CONSUMER_BUGS: PlantedBug[] = [
   {
     name: 'decoded-metadata-without-bound',
     edits: [inConsumer('consumer/eventGroups.ts', 'if (tooLarge !== undefined) {', 'if (false) {')],
-    foundBy: test('sdk/test/consumer/eventGroups.test.ts', 'ten times what one may'),
+    foundBy: test('sdk/test/consumer/eventGroups.test.ts', 'exceeds the size limit as JSON'),
   },
   {
     name: 'sketch-interval-without-the-sample',
@@ -153,7 +153,7 @@ export const CONSUMER_BUGS: PlantedBug[] = [
   {
     name: 'sketch-estimate-with-its-bias',
     edits: [inMpc('privacy/liquidLegions.ts', '(noiseVariance / 2) *', '0 *')],
-    foundBy: test('mpc/src/privacy/liquidLegions.test.ts', 'fewer where noise is in the count'),
+    foundBy: test('mpc/src/privacy/liquidLegions.test.ts', 'corrects the bias of noise in the count'),
   },
   {
     // With this bug, a typo in a filter creates a measurement that some providers refuse. Other providers may already
@@ -166,7 +166,7 @@ export const CONSUMER_BUGS: PlantedBug[] = [
         'if (false) throw new FilterRejected(rejected);',
       ),
     ],
-    foundBy: test('cli/test/measurePlan.test.ts', 'is only parsed where the provider'),
+    foundBy: test('cli/test/measurePlan.test.ts', 'is checked only for its syntax'),
   },
   {
     name: 'planned-as-if-created',

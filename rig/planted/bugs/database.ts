@@ -78,7 +78,7 @@ export const DATABASE_BUGS: PlantedBug[] = [
       inExchange('database/certificates.ts', 'id, pg_advisory_xact_lock_shared(', 'id, abs('),
       inExchange('database/certificates.ts', 'FOR SHARE OF certificates`,', '`,'),
     ],
-    foundBy: test('exchange/test/certificates/revocation.test.ts', 'had found the certificate in force'),
+    foundBy: test('exchange/test/certificates/revocation.test.ts', 'whose creation checked the certificate'),
   },
   {
     name: 'revocation-ignores-providers',
@@ -89,7 +89,10 @@ export const DATABASE_BUGS: PlantedBug[] = [
         'bool_or(false',
       ),
     ],
-    foundBy: test('exchange/test/certificates/revocation.test.ts', 'fails what names it for a provider'),
+    foundBy: test(
+      'exchange/test/certificates/revocation.test.ts',
+      'fails measurements that name it for a provider',
+    ),
   },
   {
     // With this bug, the last row of a page is repeated as the first row of the next page.
@@ -113,6 +116,6 @@ export const DATABASE_BUGS: PlantedBug[] = [
     edits: [
       inExchange('operations/mutate.ts', 'const version of versions', 'const version of versions.slice(1)'),
     ],
-    foundBy: test('exchange/test/access/audit.test.ts', 'who did what'),
+    foundBy: test('exchange/test/access/audit.test.ts', 'lists the principal, operation and resource'),
   },
 ];

@@ -15,7 +15,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
         'if (false) {',
       ),
     ],
-    foundBy: accepted('the noise is not one of the settings'),
+    foundBy: accepted('the noise mechanism is not one of the settings'),
   },
   {
     name: 'spec-of-anybody',
@@ -50,7 +50,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
         'if (false) {',
       ),
     ],
-    foundBy: found('an exchange that changes what was accepted fails the computation'),
+    foundBy: found('a computation fails if the exchange changes its accepted noise mechanism'),
   },
   {
     name: 'seed-of-anybody',
@@ -72,7 +72,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
         'if (',
       ),
     ],
-    foundBy: found('have one twice'),
+    foundBy: found('one is duplicated'),
   },
   {
     name: 'other-noise-after-a-crash',
@@ -83,10 +83,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
         'noiseSeed: crypto.getRandomValues(noiseSeed!.map(() => 0)) }',
       ),
     ],
-    foundBy: test(
-      'duchy/test/stages/noise.test.ts',
-      'is the same where a stage is repeated, which computes the same bytes',
-    ),
+    foundBy: test('duchy/test/stages/noise.test.ts', 'of a worker is identical if its stage is repeated'),
   },
   {
     // With this bug, the exchange can replace a duchy's key with its own, and read the messages to that duchy.
@@ -104,12 +101,12 @@ export const DUCHY_BUGS: PlantedBug[] = [
         'await sendOutput(duchy, computation, message, this.lease.signal).catch(() => undefined);',
       ),
     ],
-    foundBy: test('duchy/test/stages/crashes.test.ts', 'may be down for a while'),
+    foundBy: test('duchy/test/stages/crashes.test.ts', 'and reports that duchy as OFFLINE'),
   },
   {
     name: 'outage-of-another-counts',
     edits: [inDuchy('mills/attempt.ts', 'counts: !waits', 'counts: true')],
-    foundBy: test('duchy/test/stages/crashes.test.ts', 'may be down for a while'),
+    foundBy: test('duchy/test/stages/crashes.test.ts', 'and reports that duchy as OFFLINE'),
   },
   {
     // With this bug, a removed computation starts again, with another key and other noise than the first time.
@@ -131,17 +128,17 @@ export const DUCHY_BUGS: PlantedBug[] = [
   {
     name: 'certificate-cached-for-an-hour',
     edits: [inDuchy('client.ts', 'ttl: CERTIFICATE_MS', 'ttl: 60 * CERTIFICATE_MS')],
-    foundBy: test('duchy/test/face/certificates.test.ts', 'a revocation is seen 60 seconds after'),
+    foundBy: test('duchy/test/face/certificates.test.ts', 'a certificate is cached for 60 seconds'),
   },
   {
     name: 'storm-of-certificates',
     edits: [inDuchy('face/signed.ts', 'const MOST_REJECTED = 10;', 'const MOST_REJECTED = 1e6;')],
-    foundBy: test('duchy/test/face/certificates.test.ts', 'a storm of unknown certificates'),
+    foundBy: test('duchy/test/face/certificates.test.ts', 'many unknown certificates'),
   },
   {
     name: 'message-of-any-size',
     edits: [inDuchy('face/messages.ts', 'if (message.dataLength > BigInt(largest)) {', 'if (false) {')],
-    foundBy: test('duchy/test/face/messages.test.ts', 'a length that no such message can have'),
+    foundBy: test('duchy/test/face/messages.test.ts', 'a length above the limit of this stage'),
   },
   {
     // With this bug, stages that fail and are retried many times are claimed before stages of newer computations.
@@ -149,27 +146,21 @@ export const DUCHY_BUGS: PlantedBug[] = [
     edits: [inDuchy('database/leases.ts', 'run_after, create_time, id', 'create_time, id')],
     foundBy: test(
       'duchy/test/database/leases.test.ts',
-      'a stage that is tried again and again lets the others pass',
+      'a retried stage is claimed after the other due stages',
     ),
   },
   {
     // With this bug, a consumer with many due stages delays the stages of all other consumers.
     name: 'no-turns-of-consumers',
     edits: [inDuchy('database/leases.ts', 'WHERE consumer = due.consumer', 'WHERE false')],
-    foundBy: test(
-      'duchy/test/database/leases.test.ts',
-      'the stages of a consumer that floods a mill let those of another pass within a turn',
-    ),
+    foundBy: test('duchy/test/database/leases.test.ts', 'stages of different consumers take turns'),
   },
   {
     // With this bug, chunks are encrypted with the duchy's own key, so copies of them can still be decrypted after the
     // computation has ended.
     name: 'blobs-under-the-key-of-the-duchy',
     edits: [inDuchy('database/blobs.ts', "await blobSecrets(db, computation, 'write')", 'db.secrets')],
-    foundBy: test(
-      'duchy/test/database/storage.test.ts',
-      'goes with the outcome of its computation, and no copy of it opens any more',
-    ),
+    foundBy: test('duchy/test/database/storage.test.ts', 'is deleted with its key when its computation ends'),
   },
   {
     name: 'blob-key-outlives-the-outcome',
@@ -182,7 +173,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
     ],
     foundBy: test(
       'duchy/test/database/storage.test.ts',
-      'of a process that died with the outcome is removed by the next one, and opens for neither',
+      'cannot be read if the process died while it ended the computation',
     ),
   },
   {
@@ -194,10 +185,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
         '',
       ),
     ],
-    foundBy: test(
-      'duchy/test/database/storage.test.ts',
-      'goes with the outcome of its computation, and no copy of it opens any more',
-    ),
+    foundBy: test('duchy/test/database/storage.test.ts', 'is deleted with its key when its computation ends'),
   },
   {
     // With this bug, only the first five blobs are removed when a computation ends, even if it has more.
@@ -209,10 +197,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
         'await db.query(BLOBS_OF, [computation]);',
       ),
     ],
-    foundBy: test(
-      'duchy/test/database/storage.test.ts',
-      'goes with the outcome of its computation, and no copy of it opens any more',
-    ),
+    foundBy: test('duchy/test/database/storage.test.ts', 'is deleted with its key when its computation ends'),
   },
   {
     // With this bug, a 503 of the exchange would end a computation and delete its secrets.
@@ -224,7 +209,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
         'if (error instanceof ExchangeError) {',
       ),
     ],
-    foundBy: test('duchy/test/stages/exchangeErrors.test.ts', 'stays when the exchange answers with'),
+    foundBy: test('duchy/test/stages/exchangeErrors.test.ts', 'stays pending if getComputation fails with'),
   },
   {
     name: 'not-found-of-a-proxy-means-no-certificate',
@@ -257,7 +242,7 @@ export const DUCHY_BUGS: PlantedBug[] = [
         "app.get('/healthz', page, () => ({ status: 'ok' })); app.get('/metrics', page, () => metrics.text());",
       ),
     ],
-    foundBy: test('duchy/test/face/uploads.test.ts', 'says that it lives, and at an address of its own'),
+    foundBy: test('duchy/test/face/uploads.test.ts', 'only on the operations port'),
   },
   {
     name: 'every-proxied-sender-is-one',
@@ -270,13 +255,13 @@ export const DUCHY_BUGS: PlantedBug[] = [
     ],
     foundBy: test(
       'duchy/test/face/uploads.test.ts',
-      'behind a proxy count for the client that the proxy names',
+      'behind a trusted proxy are rate-limited by the client address',
     ),
   },
   {
     name: 'loopback-without-a-word-about-proxies',
     edits: [inDuchy('config/production.ts', 'isLoopback(host) && trustedProxies === undefined', 'false')],
-    foundBy: test('duchy/src/config/config.test.ts', 'a loopback without a word about proxies'),
+    foundBy: test('duchy/src/config/config.test.ts', 'loopback host without trustedProxies'),
   },
   {
     name: 'a-cancel-is-a-warning',

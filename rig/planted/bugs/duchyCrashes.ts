@@ -27,7 +27,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
          DO UPDATE SET signed_message = excluded.signed_message, blob = excluded.blob`,
       ),
     ],
-    foundBy: crashes('a mill may die'),
+    foundBy: crashes('if mills die'),
   },
   {
     // With this bug, the receiver has other bytes than its sender stored, and rejects the message when it is sent
@@ -61,7 +61,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
         'WHERE id = $1 AND removed_time',
       ),
     ],
-    foundBy: crashes('a mill may die'),
+    foundBy: crashes('if mills die'),
   },
   {
     name: 'upload-reported-before-durable',
@@ -73,7 +73,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
         const blob = await writeBlob(db, computation.id, data);`,
       ),
     ],
-    foundBy: crashes('anything it does with an upload'),
+    foundBy: crashes('even if the HTTP server dies'),
   },
   {
     // With this bug, a mill that was paused for longer than its lease can finish a stage that another mill has taken
@@ -87,7 +87,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
           (await tx.query({ name: 'planted', text: 'SELECT lease_token FROM computations WHERE id = $1' }, [computation.id]))[0]!.lease_token,`,
       ),
     ],
-    foundBy: leases('the first one has lost it'),
+    foundBy: leases('the first mill can no longer change it'),
   },
   {
     name: 'lease-without-end',
@@ -98,7 +98,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
         'lease_until IS NULL',
       ),
     ],
-    foundBy: leases('a lease ends by itself, by the clock of the database'),
+    foundBy: leases('a lease expires after leaseMs'),
   },
   {
     name: 'digest-unchecked',
@@ -114,6 +114,6 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
         'if (stored === undefined) return void store(duchy, checked, received).catch(() => undefined);',
       ),
     ],
-    foundBy: test('duchy/test/face/messages.test.ts', 'no message is taken for a computation that has ended'),
+    foundBy: test('duchy/test/face/messages.test.ts', 'a message for a computation that has ended'),
   },
 ];

@@ -45,7 +45,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
         onlyDecrypted('flags'),
       ),
     ],
-    foundBy: coalition('names nobody'),
+    foundBy: coalition('identifies no person'),
   },
   {
     name: 'comparisons-not-blinded',
@@ -67,7 +67,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
         'batch.blind(secretKey, drawScalars(random, 1));',
       ),
     ],
-    foundBy: coalition('tell nothing of each other'),
+    foundBy: coalition('distinct points with distinct differences'),
   },
   {
     name: 'infinity-ends-a-computation',
@@ -122,7 +122,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
         'count < maximumFrequency; count++',
       ),
     ],
-    foundBy: drawn('of every frequency, the highest too'),
+    foundBy: drawn('for every frequency and for registers with several people'),
   },
   {
     name: 'several-people-without-noise',
@@ -133,7 +133,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
         'add(DIFFERENT_KEYS, 0);',
       ),
     ],
-    foundBy: drawn('of every frequency, the highest too'),
+    foundBy: drawn('for every frequency and for registers with several people'),
   },
   {
     name: 'registers-of-all-providers-without-noise',
@@ -144,7 +144,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
         'times < dataProviderCount; times++',
       ),
     ],
-    foundBy: drawn('of reach, publishers and each number of providers in'),
+    foundBy: drawn('for reach, publishers and each number of providers in'),
   },
   {
     name: 'reach-noise-of-the-frequency',
@@ -155,7 +155,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
         'privacyParams: reachPrivacyParams && frequencyPrivacyParams!,',
       ),
     ],
-    foundBy: drawn('of reach, publishers and each number of providers in'),
+    foundBy: drawn('for reach, publishers and each number of providers in'),
   },
   {
     name: 'histogram-noise-of-the-publishers',
@@ -166,7 +166,7 @@ export const DUCHY_RING_SECRECY_BUGS: PlantedBug[] = [
         'mpcNoise(mechanism, spec.publisherPrivacyParams, shapes.histogram)',
       ),
     ],
-    foundBy: drawn('of reach, publishers and each number of providers in'),
+    foundBy: drawn('for reach, publishers and each number of providers in'),
   },
   {
     name: 'one-seed-for-all-batches',

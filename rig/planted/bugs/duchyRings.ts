@@ -27,7 +27,7 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
         'if (isNeeded && !this) this.rest();',
       ),
     ],
-    foundBy: test('duchy/src/protocols/liquidLegions/pool.test.ts', 'stays while somebody needs it'),
+    foundBy: test('duchy/src/protocols/liquidLegions/pool.test.ts', 'unless a keepWhile callback'),
   },
   {
     // With this bug, a duchy accepts a sketch that is encrypted for another key than that of the ring. The owner of
@@ -67,7 +67,7 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
         'const [violation] = violationsOf(config).slice(0, 0);',
       ),
     ],
-    foundBy: test('duchy/src/computations/acceptLegions.test.ts', 'next to nothing hides the histogram'),
+    foundBy: test('duchy/src/computations/acceptLegions.test.ts', 'epsilon of the histogram noise'),
   },
   {
     name: 'stages-share-a-seed',
@@ -78,7 +78,7 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
         "hkdfSync('sha256', noiseSeed!, '', stage && '', SEED_BYTES)",
       ),
     ],
-    foundBy: test('duchy/src/stages/stageSeed.test.ts', 'no other stage has it'),
+    foundBy: test('duchy/src/stages/stageSeed.test.ts', 'different seeds for other stages'),
   },
   {
     name: 'ring-noise-drawn-anew',
@@ -105,7 +105,7 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
         'void [requireUpload, upload, key];',
       ),
     ],
-    foundBy: ring('is not confirmed where a stored upload has'),
+    foundBy: ring('is not confirmed if a stored upload has'),
   },
   {
     name: 'registers-of-no-points',
@@ -116,7 +116,7 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
         'Promise.resolve(checkPoints)',
       ),
     ],
-    foundBy: ring('is not computed with'),
+    foundBy: ring('fails permanently on a false message'),
   },
   {
     name: 'registers-of-any-number',
@@ -127,6 +127,6 @@ export const DUCHY_RING_BUGS: PlantedBug[] = [
         'if (length >= 0) return bytes;',
       ),
     ],
-    foundBy: ring('is not computed with'),
+    foundBy: ring('fails permanently on a false message'),
   },
 ];

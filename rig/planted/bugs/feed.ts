@@ -13,7 +13,7 @@ export const FEED_BUGS: PlantedBug[] = [
     // With this bug, a change that commits later can have a position before changes that were already read.
     name: 'changes-beyond-the-horizon',
     edits: [inExchange(LOG, 'WHERE party = $1 AND xid < place.horizon', 'WHERE party = $1')],
-    foundBy: test(`${TESTS}/changes.test.ts`, 'hold back what comes behind a transaction'),
+    foundBy: test(`${TESTS}/changes.test.ts`, 'hold back changes after an open transaction'),
   },
   {
     name: 'clock-as-cursor',
@@ -36,7 +36,7 @@ export const FEED_BUGS: PlantedBug[] = [
         'ORDER BY changes.xid, changes.seq LIMIT $4::int OFFSET CASE WHEN $2::xid8 IS NULL THEN 0 ELSE 1 END',
       ),
     ],
-    foundBy: test(`${TESTS}/changes.test.ts`, 'follow each other without a gap or a repeat'),
+    foundBy: test(`${TESTS}/changes.test.ts`, 'follow each other without gaps or duplicates'),
   },
   {
     // With this bug, every waiting watcher gets the changes of the first watcher's party.
@@ -56,7 +56,7 @@ export const FEED_BUGS: PlantedBug[] = [
     edits: [
       inExchange('feed/notifier.ts', 'this.db.query(NOTIFY, [payload]).catch(() => {});', 'void payload;'),
     ],
-    foundBy: test(`${TESTS}/waiting.test.ts`, 'tells other processes of a commit'),
+    foundBy: test(`${TESTS}/waiting.test.ts`, 'announces a commit to other processes'),
   },
   {
     name: 'change-not-logged',
@@ -79,14 +79,14 @@ export const FEED_BUGS: PlantedBug[] = [
     // With this bug, a row that was written two billion transactions ago looks newer than the current transaction.
     name: 'old-rows-look-later',
     edits: [inExchange(VERSIONS, 'NOT BETWEEN -1000000 AND -1', '>= 0')],
-    foundBy: test(`${TESTS}/order.test.ts`, 'never for what was written long ago'),
+    foundBy: test(`${TESTS}/order.test.ts`, 'is not restarted for rows written long ago'),
   },
   {
     // With this bug, changes can arrive out of order. A transaction may get its ID before it waits for a lock, so IDs
     // alone do not give the order.
     name: 'changes-out-of-order',
     edits: [inExchange(VERSIONS, "isNotLater('xmin');", "'true';")],
-    foundBy: test(`${TESTS}/order.test.ts`, 'with event groups'),
+    foundBy: test(`${TESTS}/order.test.ts`, 'if it changes an event group'),
   },
   {
     // With this bug, a suspended party can read its stream until the stream ends by itself.
@@ -98,23 +98,23 @@ export const FEED_BUGS: PlantedBug[] = [
         '',
       ),
     ],
-    foundBy: test('exchange/test/parties/suspension.test.ts', 'does not go on reading a stream of changes'),
+    foundBy: test('exchange/test/parties/suspension.test.ts', 'loses its open stream of changes'),
   },
   {
     name: 'streams-without-number',
     edits: [inExchange('operations/changes/watch.ts', 'requireRoom(feed, party);', '')],
-    foundBy: test(`${TESTS}/watch.test.ts`, 'has room for 500 of a party'),
+    foundBy: test(`${TESTS}/watch.test.ts`, 'is limited to 500 per party'),
   },
   {
     // With this bug, changes from before the disconnection arrive again.
     name: 'watch-repeats-after-a-cut',
     edits: [inClient('this.token = token;', 'this.token ??= token;')],
-    foundBy: test(WATCH_TEST, 'comes again to an exchange that ends its streams'),
+    foundBy: test(WATCH_TEST, 'reconnects to an exchange that ends its streams'),
   },
   {
     name: 'watch-without-pages',
     edits: [inClient('else this.giveUpStreams(ending.broken);', '')],
-    foundBy: test(WATCH_TEST, 'cuts them at once'),
+    foundBy: test(WATCH_TEST, 'cuts streams immediately'),
   },
   {
     // With this bug, a change between the first poll and the start of the stream is noticed only at the next regular
@@ -129,7 +129,7 @@ export const FEED_BUGS: PlantedBug[] = [
     ],
     foundBy: test(
       'sdk/test/consumer/waitFollowing.test.ts',
-      'a change between the first look and the first token is not missed',
+      'a change between its first read and the first token',
     ),
   },
 ];

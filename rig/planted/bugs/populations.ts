@@ -10,7 +10,7 @@ export const POPULATION_BUGS: PlantedBug[] = [
   {
     name: 'populations-change-at-once',
     edits: [inExchange('database/populations.ts', 'tx.query(LOCK, []),', 'undefined,')],
-    foundBy: populationsTest('is one after many were set at once'),
+    foundBy: populationsTest('is unique after 10 concurrent requests'),
   },
   {
     name: 'former-default-not-audited',
@@ -21,7 +21,7 @@ export const POPULATION_BUGS: PlantedBug[] = [
         'versions: [],',
       ),
     ],
-    foundBy: populationsTest('is one after many were set at once'),
+    foundBy: populationsTest('is unique after 10 concurrent requests'),
   },
   {
     name: 'model-line-of-two-populations',
@@ -58,7 +58,7 @@ export const POPULATION_BUGS: PlantedBug[] = [
   {
     name: 'unknown-model-line-is-the-default',
     edits: [inExchange('database/populations.ts', 'p.is_default AND $1::text IS NULL`', 'p.is_default`')],
-    foundBy: protocolTest('counts the people of its model line'),
+    foundBy: protocolTest('uses the population of its model line'),
   },
   {
     name: 'ring-one-too-small',
@@ -79,12 +79,12 @@ export const POPULATION_BUGS: PlantedBug[] = [
   {
     name: 'share-shuffle-of-nobody',
     edits: [inExchange('domain/shareShuffle.ts', 'if (sample === 0) {', 'if (sample < 0) {')],
-    foundBy: protocolTest('is direct where no duchy would take part'),
+    foundBy: protocolTest('is direct if duchies would reject its spec'),
   },
   {
     name: 'share-shuffle-unsigned',
     edits: [inExchange('domain/protocol.ts', 'if (!isSpecSigned) {', 'if (false) {')],
-    foundBy: protocolTest('is direct where no duchy would take part'),
+    foundBy: protocolTest('is direct if duchies would reject its spec'),
   },
   {
     name: 'one-provider-supports-it-for-all',
@@ -95,7 +95,7 @@ export const POPULATION_BUGS: PlantedBug[] = [
         'if (providers.some((one) => parties.get(one)!.protocols.includes(option.protocol))) continue;',
       ),
     ],
-    foundBy: protocolTest('is direct where a provider does not support it'),
+    foundBy: protocolTest('is direct if a provider does not support the protocol'),
   },
   {
     name: 'suspended-duchy-takes-part',

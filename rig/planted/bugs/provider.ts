@@ -16,14 +16,14 @@ export const PROVIDER_BUGS: PlantedBug[] = [
   {
     name: 'combinations-unbounded',
     edits: [inProvider('events/evaluation.ts', 'if (found > maximumCombinations) {', 'if (found < 0) {')],
-    foundBy: agentTest('two files that differ in one line'),
+    foundBy: agentTest('two event files differ in one line'),
   },
   {
     // With this bug, a filter that is too expensive is refused only after the events were read. The refusal then
     // depends on the content of the events.
     name: 'steps-not-decided-by-the-filter',
     edits: [inProvider('events/selection.ts', 'if (sum(({ rest }) => rest?.cost) > most) {', 'if (false) {')],
-    foundBy: test('sdk/src/provider/events.test.ts', 'whatever the events are'),
+    foundBy: test('sdk/src/provider/events.test.ts', 'regardless of the events'),
   },
   {
     name: 'killed-filter-not-noticed',
@@ -34,7 +34,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         'resolve({ matched: [false] });',
       ),
     ],
-    foundBy: test('sdk/src/provider/filter/evaluator.test.ts', 'is killed where it takes'),
+    foundBy: test('sdk/src/provider/filter/evaluator.test.ts', 'is killed if it takes'),
   },
   {
     name: 'budget-per-requisition',
@@ -94,14 +94,14 @@ export const PROVIDER_BUGS: PlantedBug[] = [
     // With this bug, an event group that selects all people is charged only to the people of another event group.
     name: 'slice-of-one-event-group',
     edits: [inProvider('slice.ts', 'selected.includes(undefined)', 'selected.every((ranges) => !ranges)')],
-    foundBy: test('sdk/test/provider/slices.test.ts', 'whose event groups select different ones'),
+    foundBy: test('sdk/test/provider/slices.test.ts', 'its event groups select different people'),
   },
   {
     // With this bug, a person whose VID changed with the population looks like a different person, so that charges are
     // not added up.
     name: 'populations-not-told-apart',
     edits: [inProvider('events/selection.ts', 'data.population?.fingerprint ?? null', 'null')],
-    foundBy: test('sdk/test/provider/slices.test.ts', 'adds what was charged by another population'),
+    foundBy: test('sdk/test/provider/slices.test.ts', 'adds the charges of two populations'),
   },
   {
     // With this bug, people with overlapping slices are charged for only one of the slices.
@@ -113,10 +113,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         'combined.add(mask & other & -(mask & other));',
       ),
     ],
-    foundBy: test(
-      'mpc/src/charges/slices.test.ts',
-      'the worst-off person is that of a count over all places',
-    ),
+    foundBy: test('mpc/src/charges/slices.test.ts', 'equals a brute-force count over all points'),
   },
   {
     // With this bug, a measurement that selects no people would be free and could be repeated without limit.
@@ -128,7 +125,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         '',
       ),
     ],
-    foundBy: test('mpc/src/charges/slices.test.ts', 'nobody counts as everybody'),
+    foundBy: test('mpc/src/charges/slices.test.ts', 'an empty slice counts as everybody'),
   },
   {
     // With this bug, DuckDB would read an invalid time as NULL and omit the event.
@@ -137,7 +134,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
       inProvider('events/duckdb/csv.ts', 'TIMESTAMP, VARCHAR }', 'TIMESTAMP, TIMESTAMPTZ }'),
       inProvider('events/duckdb/csv.ts', 'typed(VARCHAR)', 'typed(TIMESTAMPTZ)'),
     ],
-    foundBy: test('sdk/src/provider/events/duckdb/columns.test.ts', 'which is not left out'),
+    foundBy: test('sdk/src/provider/events/duckdb/columns.test.ts', 'and does not skip the row'),
   },
   {
     name: 'cost-rounded-down',
@@ -181,7 +178,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         'justification: this.justification, message: this.message +',
       ),
     ],
-    foundBy: test('sdk/test/provider/refusals.test.ts', 'a refusal tells the operator'),
+    foundBy: test('sdk/test/provider/refusals.test.ts', 'the log of a refusal has details'),
   },
   {
     name: 'consumer-signature-not-verified',
@@ -247,7 +244,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         "error instanceof RefusalError ? error.refusal : { justification: 'UNFULFILLABLE' }",
       ),
     ],
-    foundBy: retryTest('while event groups are out of reach'),
+    foundBy: retryTest('while event groups are unreachable'),
   },
   {
     // With this bug, a failure after the fulfillment makes the agent draw another result.
@@ -259,7 +256,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         'await fulfillOrRefuse(client, fresh, sealed, signal); return { requisition: fresh, response: ledger',
       ),
     ],
-    foundBy: retryTest('is charged before it is sent'),
+    foundBy: retryTest('charges a result before it is sent'),
   },
   {
     name: 'killed-again-and-again',
@@ -280,7 +277,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         'this.begin(verified, chargesFor(verified, methodology, people)); const sealed = await',
       ),
     ],
-    foundBy: agentTest('a refusal that the scan led to'),
+    foundBy: agentTest('a refusal that the scan caused'),
   },
   {
     name: 'closed-requisition-charged',
@@ -291,7 +288,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         '',
       ),
     ],
-    foundBy: retryTest('before the events are read costs nothing'),
+    foundBy: retryTest('cancelled before the events are read'),
   },
   {
     name: 'duchy-in-two-roles',
@@ -326,7 +323,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         replace: 'if (certificate.parties.length > 0 || known.some((root) => root.party === party)) return;',
       },
     ],
-    foundBy: test('consent/src/trust/trust.test.ts', 'one that several parties have'),
+    foundBy: test('consent/src/trust/trust.test.ts', 'root of several parties'),
   },
   {
     name: 'duchy-not-in-settings',
@@ -354,12 +351,12 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         'const stored = ledger.response(name)?.upload ? undefined : ledger.response(name);',
       ),
     ],
-    foundBy: shareTest('a share that is lost is not made again'),
+    foundBy: shareTest('a requisition whose share is lost'),
   },
   {
     name: 'rejected-upload-sent-forever',
     edits: [inProvider('multiParty/rejections.ts', 'return count >= MAX_REJECTIONS;', 'return false;')],
-    foundBy: uploadTest('is counted on after a restart'),
+    foundBy: uploadTest('is counted across restarts'),
   },
   {
     name: 'duchy-believed-without-exchange',
@@ -370,7 +367,7 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         "return 'FULFILLED'; throw new Error(",
       ),
     ],
-    foundBy: uploadTest('says that it stored it, and tells nobody'),
+    foundBy: uploadTest('does not report it to the exchange'),
   },
   {
     // With this bug, the exchange could replace a duchy's key with its own, and then decrypt without that duchy's
@@ -411,6 +408,6 @@ export const PROVIDER_BUGS: PlantedBug[] = [
         'for (const all of this.batches(active.length)) { const places = all.filter((place) => active[place] === 1);',
       ),
     ],
-    foundBy: test('mpc/src/sketches/encryptSketch.test.ts', 'is padding alone when nobody was reached'),
+    foundBy: test('mpc/src/sketches/encryptSketch.test.ts', 'contains only padding, as distinct ciphertexts'),
   },
 ];

@@ -7,7 +7,7 @@ const announced = (name: string) => test('exchange/test/reports/changes.test.ts'
 const entries = (name: string) => test('exchange/src/domain/reportEntries.test.ts', name);
 const secrecy = test(
   'sdk/test/consumer/reportSecrecy.test.ts',
-  'no word, figure, key or hash of it is in the database',
+  'no word, figure, key or hash of a report is in the database',
 );
 const record = (name: string) => test('exchange/src/domain/report.test.ts', name);
 
@@ -47,7 +47,7 @@ export const REPORT_BUGS: PlantedBug[] = [
         'for (const { consumer, id } of []) await',
       ),
     ],
-    foundBy: announced('are announced when they are created, updated, settled and deleted'),
+    foundBy: announced('when it is created, updated, completed and deleted'),
   },
   {
     name: 'report-does-not-hear-of-a-removed-measurement',
@@ -58,7 +58,7 @@ export const REPORT_BUGS: PlantedBug[] = [
         "state === 'SUCCEEDED' || state === undefined)",
       ),
     ],
-    foundBy: announced('lose a measurement to retention'),
+    foundBy: announced('when retention removes its measurements'),
   },
   {
     name: 'deleted-report-keeps-its-measurements',

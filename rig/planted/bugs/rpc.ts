@@ -42,6 +42,6 @@ export const RPC_BUGS: PlantedBug[] = [
     edits: [
       inExchange(REQUISITIONS, 'return dataProvider === undefined ?', 'return dataProvider !== null ?'),
     ],
-    foundBy: requisitionsTest('always under its canonical name'),
+    foundBy: requisitionsTest('always with its canonical name'),
   },
 ];

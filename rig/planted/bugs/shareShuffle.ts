@@ -34,7 +34,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
         'const random = new Keystream(crypto.getRandomValues(seed.slice()));',
       ),
     ],
-    foundBy: inThread('shuffleThread', 'gives the same bytes again'),
+    foundBy: inThread('shuffleThread', 'returns the same bytes for every chunk size'),
   },
   {
     name: 'noise-not-added',
@@ -50,7 +50,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   {
     name: 'no-noise-above-the-maximum',
     edits: [NO_NOISE_ABOVE],
-    foundBy: ofCoalitions('shareShuffleProviders', 'learns with an aggregator that looks what is charged'),
+    foundBy: ofCoalitions('shareShuffleProviders', 'charge together with a curious aggregator'),
   },
   {
     name: 'no-noise-on-the-highest-value',
@@ -90,7 +90,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
         'frequencies ? spec.reachPrivacyParams : undefined',
       ),
     ],
-    foundBy: ofStages('estimate', 'on each count of a histogram is another one'),
+    foundBy: ofStages('estimate', 'on a histogram is independent for each count'),
   },
   {
     name: 'parameters-of-the-frequency-for-the-reach',
@@ -101,7 +101,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
         'frequencies ? spec.frequencyPrivacyParams : spec.privacyParams',
       ),
     ],
-    foundBy: ofStages('estimate', 'on each count of a histogram is another one'),
+    foundBy: ofStages('estimate', 'on a histogram is independent for each count'),
   },
   {
     // Behavior of an earlier version: values above what two providers can report have no noise, and a register with
@@ -132,12 +132,12 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
   {
     name: 'aggregator-adds-nothing',
     edits: [AGGREGATOR_ADDS_NOTHING],
-    foundBy: ofCoalitions('shareShuffleDuchies', 'a worker that takes the noise out, and the consumer'),
+    foundBy: ofCoalitions('shareShuffleDuchies', 'to a worker that removes the noise, with the consumer'),
   },
   {
     name: 'aggregator-adds-nothing-to-geometric-noise',
     edits: [AGGREGATOR_ADDS_NOTHING],
-    foundBy: ofCoalitions('shareShuffleDuchies', 'half of a geometric draw'),
+    foundBy: ofCoalitions('shareShuffleDuchies', 'a reach with little geometric noise'),
   },
   {
     name: 'reach-noise-not-drawn',
@@ -148,7 +148,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
         'const reached = reachNoise.offset;',
       ),
     ],
-    foundBy: ofCoalitions('shareShuffleDuchies', 'an aggregator that looks learns what is charged'),
+    foundBy: ofCoalitions('shareShuffleDuchies', 'reveals at most the charge to a curious aggregator'),
   },
   {
     name: 'aggregator-part-of-one-worker',
@@ -159,7 +159,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
         'sampleDiscreteGaussian(roundedUp(exactRational(noise.workerSigma ** 2)), random)',
       ),
     ],
-    foundBy: ofStages('estimate', 'on a reach is that of the whole charge'),
+    foundBy: ofStages('estimate', 'on a reach has the variance for the whole charge'),
   },
   {
     name: 'aggregator-noise-of-the-frequency-at-zero',
@@ -170,7 +170,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
         'frequencyNoise',
       ),
     ],
-    foundBy: ofStages('estimate', 'on each count of a histogram is another one'),
+    foundBy: ofStages('estimate', 'on a histogram is independent for each count'),
   },
   {
     name: 'aggregator-noise-of-the-reach-on-frequencies',
@@ -181,7 +181,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
         'reachNoise',
       ),
     ],
-    foundBy: ofStages('estimate', 'on each count of a histogram is another one'),
+    foundBy: ofStages('estimate', 'on a histogram is independent for each count'),
   },
   {
     name: 'aggregator-draws-again',
@@ -205,7 +205,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
     ],
     foundBy: test(
       'duchy/test/stages/noise.test.ts',
-      'of the aggregator is the same where its stage is repeated',
+      'of the aggregator is identical if its stage is repeated',
     ),
   },
   {
@@ -231,7 +231,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
     edits: [
       inMpc('protocols/honestMajorityShareShuffle/duchy.ts', 'use(at, values); } }', 'use(0, values); } }'),
     ],
-    foundBy: ofStages('duchy', 'are added up exactly, wherever the uploads are cut'),
+    foundBy: ofStages('duchy', 'are added exactly, even if the uploads have uneven chunks'),
   },
   {
     name: 'number-of-providers-shown',
@@ -242,7 +242,7 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
         'parameters.modulus === 0',
       ),
     ],
-    foundBy: ofStages('duchy', 'the stage hides how many providers reached a person'),
+    foundBy: ofStages('duchy', 'but not by how many providers'),
   },
   {
     name: 'people-in-their-order',
@@ -253,16 +253,16 @@ export const SHARE_SHUFFLE_BUGS: PlantedBug[] = [
         'shuffle(values.subarray(0, 0), keystream.bytes(SEED_BYTES));',
       ),
     ],
-    foundBy: ofStages('duchy', 'sees how often people were reached, but not who they are'),
+    foundBy: ofStages('duchy', 'how many people have each frequency, but not who they are'),
   },
   {
     name: 'share-of-another-ring-accepted',
     edits: [inMpc('shares/framing.ts', '!areBelow(this.modulus, values)', 'values.length < 0')],
-    foundBy: ofShares('framing', 'a value that is the modulus'),
+    foundBy: ofShares('framing', 'a value equal to the modulus'),
   },
   {
     name: 'rest-of-batch-not-skipped',
     edits: [inMpc('shares/keystream.ts', 'this.keystream.skip(this.batch);', '')],
-    foundBy: ofShares('keystream', 'are those of the rule'),
+    foundBy: ofShares('keystream', 'follow the documented sampling rule'),
   },
 ];

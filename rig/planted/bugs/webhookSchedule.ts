@@ -13,12 +13,12 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
   {
     name: 'webhooks-of-one-party-take-all-rounds',
     edits: [inDeliverer('const MAX_WORKING_OF_PARTY = 4;', 'const MAX_WORKING_OF_PARTY = 400;')],
-    foundBy: scheduleTest('a run serves four'),
+    foundBy: scheduleTest('a run serves up to 4 webhooks'),
   },
   {
     name: 'webhook-claims-end-with-the-first-batch',
     edits: [inDeliverer('more = claimed.length === limit;', 'more = false;')],
-    foundBy: scheduleTest('a run serves four'),
+    foundBy: scheduleTest('a run serves up to 4 webhooks'),
   },
   {
     name: 'webhook-lease-in-the-wrong-unit',
@@ -28,17 +28,17 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
         'const LEASE_MS = (ROUND_MS + SEND_MS + 15_000) * 1_000;',
       ),
     ],
-    foundBy: scheduleTest('a run serves four'),
+    foundBy: scheduleTest('a run serves up to 4 webhooks'),
   },
   {
     name: 'webhook-round-without-an-end',
     edits: [inRound('performance.now() > until ||', '')],
-    foundBy: scheduleTest('a round that takes long'),
+    foundBy: scheduleTest('a round that takes too long'),
   },
   {
     name: 'webhook-dead-endpoint-gets-everything',
     edits: [inRound("(settled.length > 0 && settled.every(({ state }) => state !== 'DELIVERED'))", 'false')],
-    foundBy: scheduleTest('an endpoint at which nothing works'),
+    foundBy: scheduleTest('a failing endpoint gets 8 messages'),
   },
   {
     name: 'webhook-delay-does-not-grow',
@@ -48,27 +48,27 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
         'afterFailures(1, time, { retryAfter })',
       ),
     ],
-    foundBy: scheduleTest('an endpoint at which nothing works'),
+    foundBy: scheduleTest('a failing endpoint gets 8 messages'),
   },
   {
     name: 'webhook-rest-does-not-grow',
     edits: [inRound('afterFailures(end.failures, now, ...settled)', 'afterFailures(1, now, ...settled)')],
-    foundBy: scheduleTest('an endpoint at which nothing works'),
+    foundBy: scheduleTest('a failing endpoint gets 8 messages'),
   },
   {
     name: 'webhook-rest-ignores-retry-after',
     edits: [inRound('afterFailures(end.failures, now, ...settled)', 'afterFailures(end.failures, now)')],
-    foundBy: scheduleTest('an endpoint at which nothing works'),
+    foundBy: scheduleTest('a failing endpoint gets 8 messages'),
   },
   {
     name: 'webhook-retries-all-at-once',
     edits: [inRound('retrySeconds(failures, random())', 'retrySeconds(failures, 0.5)')],
-    foundBy: scheduleTest('an endpoint at which nothing works'),
+    foundBy: scheduleTest('a failing endpoint gets 8 messages'),
   },
   {
     name: 'webhook-fails-since-the-last-attempt',
     edits: [inDeliveries('ELSE coalesce(d.first_failure_time, o.time) END', 'ELSE o.time END')],
-    foundBy: scheduleTest('an endpoint at which nothing works'),
+    foundBy: scheduleTest('a failing endpoint gets 8 messages'),
   },
   {
     name: 'webhook-resumed-with-its-failures',
@@ -79,7 +79,7 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
         'next_attempt_time = $2, lease_owner = NULL, lease_expiry = NULL WHERE id = $1`',
       ),
     ],
-    foundBy: scheduleTest('an endpoint at which nothing works'),
+    foundBy: scheduleTest('a failing endpoint gets 8 messages'),
   },
   {
     name: 'webhook-waits-for-other-resources',
@@ -89,12 +89,12 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
         "AND d.state = 'PENDING'), $8)",
       ),
     ],
-    foundBy: scheduleTest('what comes behind a delivery'),
+    foundBy: scheduleTest('wait for its failed delivery'),
   },
   {
     name: 'webhook-failure-of-a-round-not-told',
     edits: [inDeliverer('if (failure !== undefined) throw failure;', '')],
-    foundBy: scheduleTest('a round that fails is told'),
+    foundBy: scheduleTest('throws the error of a failed round'),
   },
   {
     name: 'webhook-redirect-is-a-success',
@@ -130,7 +130,7 @@ export const WEBHOOK_SCHEDULE_BUGS: PlantedBug[] = [
   {
     name: 'webhook-reason-of-the-pause-forgotten',
     edits: [inExchange('domain/webhook.ts', 'before.pauseReason ?? OWNER_PAUSED', 'OWNER_PAUSED')],
-    foundBy: domainTest('keeps why it is paused'),
+    foundBy: domainTest('keeps the pause reason'),
   },
   {
     name: 'webhook-old-secret-for-an-hour',

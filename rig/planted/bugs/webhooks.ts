@@ -17,27 +17,27 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
   {
     name: 'webhook-to-mapped-addresses',
     edits: [inAddresses("['2000::', 3]", "['::', 0]")],
-    foundBy: urlTest('where a webhook may point'),
+    foundBy: urlTest('the URL of a webhook'),
   },
   {
     name: 'webhook-to-half-of-a-network',
     edits: [inAddresses("['198.18.0.0', 15]", "['198.18.0.0', 16]")],
-    foundBy: addressTest('no address is public'),
+    foundBy: addressTest('isPublicAddress is false from'),
   },
   {
     name: 'webhook-to-a-network-left-out',
     edits: [inAddresses("['192.88.99.0', 24],", '')],
-    foundBy: addressTest('no address is public'),
+    foundBy: addressTest('isPublicAddress is false from'),
   },
   {
     name: 'webhook-to-no-neighbor-of-a-network',
     edits: [inAddresses("['172.16.0.0', 12]", "['172.0.0.0', 8]")],
-    foundBy: addressTest('no address is public'),
+    foundBy: addressTest('isPublicAddress is false from'),
   },
   {
     name: 'webhook-to-any-port',
     edits: [inExchange('domain/webhook.ts', 'port < 1024', 'port < 1')],
-    foundBy: urlTest('where a webhook may point'),
+    foundBy: urlTest('the URL of a webhook'),
   },
   {
     // With this bug, a webhook can reach a private address through a host name. The test uses an address of its own
@@ -55,19 +55,19 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
   {
     name: 'webhook-length-in-characters',
     edits: [inExchange('webhooks/send.ts', 'Buffer.byteLength(payload)', 'payload.length')],
-    foundBy: test('exchange/src/webhooks/send.test.ts', 'is as long as its bytes'),
+    foundBy: test('exchange/src/webhooks/send.test.ts', 'sends the content length in bytes'),
   },
   {
     name: 'webhook-deaf-to-retry-after',
     edits: [
       inExchange('webhooks/send.ts', "retryAfter: response.headers['retry-after']", 'retryAfter: undefined'),
     ],
-    foundBy: test('exchange/src/webhooks/send.test.ts', 'is as long as its bytes'),
+    foundBy: test('exchange/src/webhooks/send.test.ts', 'sends the content length in bytes'),
   },
   {
     name: 'webhook-waits-for-the-poll',
     edits: [inExchange('jobs/index.ts', 'this.deliverer.changed(parties);', '')],
-    foundBy: deliveriesTest('begins with the commit'),
+    foundBy: deliveriesTest('a delivery starts after the commit'),
   },
   {
     name: 'webhook-signed-with-the-new-secret-only',
@@ -85,12 +85,12 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
     edits: [
       inExchange('operations/webhooks/create.ts', 'exchange.secrets.seal(webhook.id, secret)', 'secret'),
     ],
-    foundBy: webhooksTest('stores it sealed'),
+    foundBy: webhooksTest('never stores or logs it'),
   },
   {
     name: 'webhook-order-not-kept',
     edits: [inExchange('webhooks/round.ts', "if (result.state === 'PENDING') break;", '')],
-    foundBy: deliveriesTest('loses nothing'),
+    foundBy: deliveriesTest('deliveries lose nothing'),
   },
   {
     name: 'webhook-lease-ignored',
@@ -101,7 +101,7 @@ export const WEBHOOK_BUGS: PlantedBug[] = [
         'p.state',
       ),
     ],
-    foundBy: deliveriesTest('is leased'),
+    foundBy: deliveriesTest('only after the lease has expired'),
   },
   {
     name: 'webhook-never-paused',

@@ -25,7 +25,7 @@ async function put(file: string, text: string): Promise<void> {
   await writeFile(path(file), text);
 }
 
-it('trusts a root as soon as its file is in the folder, and no longer than that', async () => {
+it('the trust store trusts a root as soon as its file is in the folder, and stops when the file is removed', async () => {
   await mkdir(path('roots'));
   const problems: string[] = [];
   const given = async () => [path('roots')];
@@ -50,7 +50,7 @@ it('trusts a root as soon as its file is in the folder, and no longer than that'
   expect(await isTrusted()).toBe(false);
 });
 
-it('names every file that it cannot use', async () => {
+it('readRoots reports every file that it cannot use', async () => {
   await put('mixed/duchies/beta.pem', rootPem);
   await put('mixed/duchies/notes.txt', 'x');
   await put('mixed/duchies/.hidden', 'x');

@@ -13,7 +13,7 @@ const textOf = (justification: 'SPEC_INVALID' | 'CONSENT_SIGNAL_INVALID', messag
   return (error as Error).message;
 };
 
-it('a refusal with a code is explained by the meaning of the code and what to do about it', () => {
+it('explainEnd adds the advice for the code in the message of a refusal', () => {
   const text = textOf('SPEC_INVALID', 'FILTER_ATTRIBUTE at events[0].filter, line 1, column 1');
   expect(text).toContain('its message: FILTER_ATTRIBUTE at events[0].filter, line 1, column 1');
   expect(text).toContain('Ask the provider which attributes it offers');
@@ -21,11 +21,11 @@ it('a refusal with a code is explained by the meaning of the code and what to do
   expect(textOf('CONSENT_SIGNAL_INVALID', consent)).toContain('verify measurement');
 });
 
-it('a refusal without a known code is explained by its justification', () => {
+it('explainEnd adds the advice for the justification of a refusal without a known code', () => {
   expect(textOf('SPEC_INVALID', 'toString is not for you')).toContain('Ask for something else');
 });
 
-it('duchies that are not accepted are named, with how to accept them and how to end the measurement', () => {
+it('explainEnd names a duchy that is not accepted, the options to accept it and the command to cancel', () => {
   const honestMajorityShareShuffle = {
     aggregator: 'duchies/gamma',
     firstWorker: 'duchies/alpha',
@@ -46,7 +46,7 @@ it('duchies that are not accepted are named, with how to accept them and how to 
   expect(message).toContain(`measurements cancel ${name}`);
 });
 
-it('an error of the exchange that ended a wait keeps its reason and its advice', () => {
+it('explainLostWait keeps the reason and advice of an exchange error, and adds the command to resume', () => {
   const error = new ExchangeError('TOKEN_INVALID', 'The token has expired.');
   const { message } = explainLostWait(error, 'measurementConsumers/acme/measurements/m1', {}) as Error;
   expect(message.split('\n')).toEqual([

@@ -20,7 +20,7 @@ function printed(result: MeasurementResult): string {
   return out;
 }
 
-it('says that an interval has no upper end, and that nobody was counted at any frequency', () => {
+it('printResult prints an unbounded interval as "or more", and notes an empty frequency distribution', () => {
   const out = printed({
     measurement: 'measurementConsumers/acme/measurements/m1',
     type: 'reachAndFrequency',
@@ -39,7 +39,7 @@ it('says that an interval has no upper end, and that nobody was counted at any f
   expect(out).not.toMatch(/NaN|Infinity|∞/);
 });
 
-it('prints one figure of all providers where duchies computed it, with its interval, its method and by whom', () => {
+it('printResult prints the deduplicated figure of all providers with its interval, method and duchies', () => {
   const out = printed({
     measurement: 'measurementConsumers/acme/measurements/m1',
     type: 'reachAndFrequency',
@@ -81,7 +81,7 @@ it('prints one figure of all providers where duchies computed it, with its inter
   expect(out).not.toContain('between');
 });
 
-it('says that there is no distribution of frequencies where nobody was counted', () => {
+it('printResult notes that there is no frequency distribution if the reach is 0', () => {
   const out = printed({
     measurement: 'measurementConsumers/acme/measurements/m1',
     type: 'reachAndFrequency',

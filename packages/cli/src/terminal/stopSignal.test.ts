@@ -3,7 +3,7 @@ import { StopSignal } from './stopSignal.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-it('stops on the first signal, exits on the second, and leaves nothing behind', async () => {
+it('StopSignal aborts on the first signal, exits with 130 on the second, and removes its listeners', async () => {
   const exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
   const listeners = () => ['SIGINT', 'SIGTERM'].map((signal) => process.listenerCount(signal));
   const before = listeners();

@@ -37,11 +37,11 @@ it.each([
     /asks for a password.*postgres:\/\/user:password@host/,
   ],
   [{ message: 'The server does not support SSL connections' }, /remove sslmode from/],
-])('%j is explained in one sentence', (members, sentence) => {
+])('explain returns the cause and the remedy for %j', (members, sentence) => {
   expect(explain(failure(members))).toMatch(sentence);
 });
 
-it('a host with several addresses is one that does not respond, and a file of the data directory names its setting', () => {
+it('explain reports that a host with several addresses does not respond, and names MEX_DATA_DIR for its files', () => {
   const refused = failure({ code: 'ECONNREFUSED', syscall: 'connect', address: '::1', port: 5432 });
   expect(explain(new AggregateError([refused]))).toMatch(
     /^PostgreSQL does not respond at ::1:5432 \(ECONNREFUSED\)/,
@@ -51,7 +51,7 @@ it('a host with several addresses is one that does not respond, and a file of th
   expect(explain(readOnly)).toMatch(/MEX_DATA_DIR names the data directory\)\.$/);
 });
 
-it('other errors stay as they are', () => {
+it('explain returns the message of any other error unchanged', () => {
   for (const members of [
     {},
     { code: 'E' },

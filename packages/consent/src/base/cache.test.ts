@@ -50,7 +50,7 @@ async function signerWith(keys: CryptoKeyPair) {
 }
 
 describe('keysets', () => {
-  it('are imported once, however often and whenever they are used', async () => {
+  it('are imported once, even for repeated and concurrent use', async () => {
     const { publicKeyset, privateKeyset } = await createEncryptionKeysets();
     const sealed = await encrypt(publicKeyset, SPEC);
     // Public keysets are cached by content, because each message brings its own copy of the array.
@@ -76,7 +76,7 @@ describe('keysets', () => {
       named(hpkePrivate(), 8),
     ],
   ])(
-    'are read anew where their bytes were changed in place, with %s',
+    'are read again after their bytes were changed in place, with %s',
     async (_title, seven, eight, ...pairs) => {
       const recipient = Uint8Array.from(keyset([seven]));
       const sealed = await encrypt(recipient, SPEC);
@@ -98,7 +98,7 @@ describe('keysets', () => {
     ['ECIES', eciesPublic(), eciesPrivate()],
     ['HPKE', hpkePublic(), hpkePrivate()],
   ])(
-    'are those of the moment of the call, even if they change while it runs, with %s',
+    'are used as they were at the call, even if their bytes change during it, with %s',
     async (_title, own, pair) => {
       const [recipient, secret] = [keyset([own]), keyset([pair])].map((bytes) => Uint8Array.from(bytes));
       const sealing = encrypt(recipient!, SPEC);
@@ -110,7 +110,7 @@ describe('keysets', () => {
   );
 });
 
-it('a private keyset that cannot be read now is read again', async () => {
+it('a private keyset whose import failed is imported again by the next call', async () => {
   const { publicKeyset, privateKeyset } = await createEncryptionKeysets();
   const sealed = await encrypt(publicKeyset, SPEC);
   importKey.mockRejectedValueOnce(new Error('not now'));
@@ -119,7 +119,7 @@ it('a private keyset that cannot be read now is read again', async () => {
 });
 
 describe('the key of a certificate', () => {
-  it('is imported once, and anew where its bytes were changed in place', async () => {
+  it('is imported once, and again after its bytes were changed in place', async () => {
     const issuer = await root('CN=Root');
     const [own, other] = [await generateKeys(), await generateKeys()];
     const certificate = parseCertificate((await leaf(issuer, { keys: own })).der);
@@ -134,7 +134,7 @@ describe('the key of a certificate', () => {
     await verifySignature(await (await signerWith(other)).sign(SPEC), certificate);
   });
 
-  it('is imported for each hash that RSA signs with', async () => {
+  it('verifies RSA signatures with SHA-256, SHA-384 and SHA-512', async () => {
     const rsa = (hash: string) => ({
       name: 'RSASSA-PKCS1-v1_5',
       modulusLength: 2048,
@@ -153,8 +153,8 @@ describe('the key of a certificate', () => {
   });
 });
 
-describe('a certificate', () => {
-  it('is read once for the same bytes, wherever they lie, and other bytes for themselves', async () => {
+describe('a cached certificate', () => {
+  it('is parsed once for equal bytes in any array, and separately for other bytes', async () => {
     const issuer = await root('CN=Root');
     const [a, b] = [await leaf(issuer), await leaf(issuer)];
     const value = cachedCertificate(a.der);
@@ -165,13 +165,13 @@ describe('a certificate', () => {
     expect(cachedCertificate(a.der)).toEqual(parseCertificate(a.der));
   });
 
-  it('that is none is rejected every time', async () => {
+  it('is rejected every time if it is malformed', async () => {
     for (const _ of [1, 2]) {
       expect(await faultOf(() => cachedCertificate(Uint8Array.of(0x30, 0)))).toBe('CERTIFICATE_MALFORMED');
     }
   });
 
-  it('is told from one of another root of the same name, however often they are compared', async () => {
+  it('is distinguished from one of another root with the same name, even after repeated checks', async () => {
     const [first, second] = [await root('CN=Root'), await root('CN=Root')];
     const certificate = cachedCertificate((await leaf(first, { aki: second.ski! })).der);
     const by = (pem: string) => [{ party: undefined, x509: cachedCertificate(derOf(pem)) }];
@@ -197,7 +197,7 @@ describe('a certificate that was trusted', () => {
     expect(nodeVerify).toHaveBeenCalledTimes(2);
   });
 
-  it('is rejected all the same at another time, for another party, and with a bit changed', async () => {
+  it('is still rejected after it expires, for another party, and with a flipped bit', async () => {
     const issuer = await root('CN=Root');
     const { der } = await leaf(issuer);
     const store = createTrustStore([{ party: PARTY, pem: issuer.pem }]);
@@ -212,7 +212,7 @@ describe('a certificate that was trusted', () => {
     await store.verify(PARTY, der, NOW);
   });
 
-  it('is the same next time, whatever was done to its bytes and to its description', async () => {
+  it('is returned unchanged after the caller modified its bytes and its description', async () => {
     const issuer = await root('CN=Root');
     const { der } = await leaf(issuer);
     const store = createTrustStore([{ party: PARTY, pem: issuer.pem }]);
@@ -239,13 +239,13 @@ describe('a cache', () => {
     expect(use(2, 3)).toBe(3);
   });
 
-  it('holds nothing under keys of any length', () => {
+  it('stores nothing under a key of 100,000 characters', () => {
     const values = cache<object>();
     const long = 'a'.repeat(100_000);
     expect(values(long, () => ({}))).not.toBe(values(long, () => ({})));
   });
 
-  it('holds no failure: the next caller tries again', async () => {
+  it('stores no failure, so the next caller retries', async () => {
     const array = new Uint8Array(3);
     let tries = 0;
     const attempt = async () => {

@@ -17,8 +17,8 @@ beforeAll(async () => {
   issued = await leaf(issuer);
 });
 
-describe('a certificate', () => {
-  it('is described by all that is asked of it', () => {
+describe('parseCertificate', () => {
+  it('returns the names, dates, identifiers, key and usages of a certificate', () => {
     const { der, publicKey, ...described } = parseCertificate(issued.der);
     expect(der).toBe(issued.der);
     expect({
@@ -41,16 +41,16 @@ describe('a certificate', () => {
     expect(publicKey).toMatchObject({ keyType: 'EC', curve: 'P-256' });
   });
 
-  it('has the public key byte by byte', async () => {
+  it('returns the exact bytes of the public key', async () => {
     const spki = await crypto.subtle.exportKey('spki', issued.keys.publicKey);
     expect(hex(parseCertificate(issued.der).publicKey.spki)).toBe(hex(new Uint8Array(spki)));
   });
 
-  it('of a root is one of an authority', () => {
+  it('reports that a root is the certificate of an authority', () => {
     expect(parseCertificate(issuer.der)).toMatchObject({ isCa: true, keyUsages: ['keyCertSign', 'cRLSign'] });
   });
 
-  it('may be without extensions', async () => {
+  it('accepts a certificate without extensions', async () => {
     const absent = 'absent' as const;
     const bare = await leaf(issuer, { ca: absent, usages: absent, ski: absent, aki: absent });
     const described = parseCertificate(bare.der);
@@ -60,7 +60,7 @@ describe('a certificate', () => {
     expect(described.isCa).toBe(false);
   });
 
-  it('tells which critical extensions mean nothing here', async () => {
+  it('lists the unknown critical extensions', async () => {
     const extension = (oid: string, critical: boolean) =>
       new x509.Extension(oid, critical, Uint8Array.of(5, 0));
     const extensions = [
@@ -77,19 +77,19 @@ describe('a certificate', () => {
     ['p384', { keyType: 'EC', curve: 'P-384' }],
     ['p521', { keyType: 'EC', curve: 'P-521' }],
     ['rsa', { keyType: 'RSA' }],
-  ] as const)('made with openssl for a key of %s is read', (name, kind) => {
+  ] as const)('reads a certificate made with openssl for a key of %s', (name, kind) => {
     const { publicKey } = parseCertificate(Buffer.from(CERTIFICATES[name], 'base64'));
     const { spki, ...kindOfKey } = publicKey;
     expect(kindOfKey).toEqual(kind);
     expect(spki.length).toBeGreaterThan(60);
   });
 
-  it('for a key of another kind is read, too, with its OID', async () => {
+  it('returns the OID of an unknown key type', async () => {
     const keys = await generateKeys({ name: 'Ed25519' });
     expect(parseCertificate((await leaf(issuer, { keys })).der).publicKey.keyType).toBe('1.3.101.112');
   });
 
-  it('within larger memory is taken for what it shows', () => {
+  it('reads a certificate from a view into a larger buffer', () => {
     const around = Buffer.concat([Buffer.alloc(3, 0x30), issued.der, Buffer.alloc(3)]);
     const view = around.subarray(3, 3 + issued.der.length);
     expect(parseCertificate(view).subject).toBe('CN=Streamly TV');
@@ -118,30 +118,30 @@ describe('bytes that are not exactly one certificate in DER', () => {
     return changed;
   };
   const bad: [string, () => Uint8Array][] = [
-    ['nothing', () => new Uint8Array()],
+    ['an empty array', () => new Uint8Array()],
     ['text', () => Buffer.from('hello')],
     ['PEM', () => Buffer.from(issued.pem)],
     ['base64', () => Buffer.from(Buffer.from(issued.der).toString('base64'))],
-    ['a certificate cut short', () => issued.der.subarray(0, -1)],
+    ['a truncated certificate', () => issued.der.subarray(0, -1)],
     ['a certificate with a byte after it', () => Buffer.concat([issued.der, Buffer.of(0)])],
     ['a chain', () => Buffer.concat([issued.der, issuer.der])],
     ['an empty sequence', () => Buffer.of(0x30, 0)],
-    ['a length that is not the shortest', () => longForm(issued.der)],
+    ['a length that is not in its shortest form', () => longForm(issued.der)],
     ['an indefinite length', () => indefinite(issued.der)],
-    ['a length deep inside that is not the shortest', () => longName(issued.der)],
+    ['a nested length that is not in its shortest form', () => longName(issued.der)],
     [
       'more than 15,000 bytes',
       () => Buffer.concat([Buffer.of(0x30, 0x82, 0x4e, 0x20), Buffer.alloc(20_000)]),
     ],
   ];
 
-  it.each(bad)('such as %s are refused', async (_title, make) => {
+  it.each(bad)('such as %s are rejected', async (_title, make) => {
     const error = await errorOf(() => parseCertificate(make()));
     expect(error.code).toBe('CERTIFICATE_MALFORMED');
     expect(error.message).toContain('in DER');
   });
 
-  it('such as a signature algorithm other than the one that was signed are refused', async () => {
+  it('such as a certificate with two different signature algorithms are rejected', async () => {
     const { signatureAlgorithm } = certificateParts(issued.der);
     expect(signatureAlgorithm).toBe('1.2.840.10045.4.3.2');
     // Change only the outer of the two signature algorithms, from ecdsa-with-SHA256 to ecdsa-with-SHA384. Both must
@@ -152,13 +152,13 @@ describe('bytes that are not exactly one certificate in DER', () => {
     expect(await faultOf(() => parseCertificate(changed))).toBe('CERTIFICATE_MALFORMED');
   });
 
-  it('such as an extension that comes twice are refused', async () => {
+  it('such as a certificate with a duplicate extension are rejected', async () => {
     const twice = new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true);
     const { der } = await leaf(issuer, { extensions: [twice] });
     expect(await faultOf(() => parseCertificate(der))).toBe('CERTIFICATE_MALFORMED');
   });
 
-  it('are refused in no other way, wherever a certificate is damaged', async () => {
+  it('such as a certificate with any flipped bit throw no error other than CERTIFICATE_MALFORMED', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 8 * issued.der.length - 1 }), async (bit) => {
         try {

@@ -126,8 +126,8 @@ function openHpke(sealed: Uint8Array, info: Uint8Array, aead: number, bytes: num
   return gcm(expand(suite, secret, 'key', context, bytes), iv, sealed.subarray(32));
 }
 
-describe('another implementation', () => {
-  it('reads Tink, and so is one to compare with', () => {
+describe('an independent implementation', () => {
+  it('decrypts the published ciphertexts of Tink', () => {
     const sealed = ECIES_VECTOR.ciphertext.subarray(5);
     expect([...openEcies(sealed, 'sha256', hex(''), CONTEXT, 16)]).toEqual([1]);
     expect([...openHpke(HPKE_VECTOR.ciphertext, CONTEXT, 2, 32)]).toEqual([1]);
@@ -138,7 +138,7 @@ describe('another implementation', () => {
     ['SHA-256 and AES-256', 32, tink.HashType.SHA256, 'sha256', ''],
     ['SHA-512, AES-256 and a salt', 32, tink.HashType.SHA512, 'sha512', '00112233'],
     ['SHA-384, AES-128 and a salt', 16, tink.HashType.SHA384, 'sha384', 'ff'],
-  ])('reads what is encrypted with ECIES, %s', async (_title, bytes, hashType, hash, salt) => {
+  ])('decrypts the output of encrypt() with ECIES, %s', async (_title, bytes, hashType, hash, salt) => {
     const params = eciesParams(bytes, hashType);
     const withSalt = { ...params, kemParams: { ...params.kemParams, hkdfSalt: hex(salt) } };
     const sealed = await encrypt(keyset([eciesPublic({ params: withSalt })]), SPEC, CONTEXT);
@@ -151,7 +151,7 @@ describe('another implementation', () => {
   it.each([
     ['AES-128', tink.HpkeAead.AES_128_GCM, 1, 16],
     ['AES-256', tink.HpkeAead.AES_256_GCM, 2, 32],
-  ])('reads what is encrypted with HPKE, %s', async (_title, aead, id, bytes) => {
+  ])('decrypts the output of encrypt() with HPKE, %s', async (_title, aead, id, bytes) => {
     const params = hpkeParams(aead);
     const sealed = await encrypt(keyset([hpkePublic({ params })]), SPEC, CONTEXT);
     expect(sealed).toHaveLength(53 + SPEC.length);
@@ -159,14 +159,14 @@ describe('another implementation', () => {
     expect(await decrypt(keyset([hpkePrivate({ params })]), sealed, CONTEXT)).toEqual(SPEC);
   });
 
-  it('writes what is decrypted here', async () => {
+  it('writes ECIES ciphertexts that decrypt() reads', async () => {
     const sealed = concat(hex('0188668866'), sealEcies(SPEC, CONTEXT));
     expect(await decrypt(keyset([eciesPrivate()]), sealed, CONTEXT)).toEqual(SPEC);
   });
 });
 
-describe.each(TEMPLATES)('with %s', (template) => {
-  it('any message comes back, in any context, and no two ciphertexts are alike', async () => {
+describe.each(TEMPLATES)('encrypt and decrypt with %s', (template) => {
+  it('restore any message in any context, and encrypt it differently each time', async () => {
     const { publicKeyset, privateKeyset } = await createEncryptionKeysets(template);
     const bytes = fc.uint8Array({ maxLength: 300 });
     await fc.assert(
@@ -179,7 +179,7 @@ describe.each(TEMPLATES)('with %s', (template) => {
     );
   });
 
-  it('views into larger memory are taken for what they show', async () => {
+  it('accept views into larger buffers', async () => {
     const { publicKeyset, privateKeyset } = await createEncryptionKeysets(template);
     const within = (bytes: Uint8Array) => Buffer.concat([Buffer.alloc(7, 1), bytes, Buffer.alloc(9, 2)]);
     const view = (bytes: Uint8Array) => within(bytes).subarray(7, 7 + bytes.length);
@@ -188,7 +188,7 @@ describe.each(TEMPLATES)('with %s', (template) => {
     expect(text(opened)).toBe(text(SPEC));
   });
 
-  it('a ciphertext cut anywhere is refused, as cut where that can be told', async () => {
+  it('reject a ciphertext that is truncated at any length or has an extra byte', async () => {
     const { publicKeyset, privateKeyset } = await createEncryptionKeysets(template);
     const sealed = await encrypt(publicKeyset, SPEC);
     const overhead = sealed.length - SPEC.length;
@@ -203,7 +203,7 @@ describe.each(TEMPLATES)('with %s', (template) => {
     expect(await faultOf(() => decrypt(privateKeyset, longer))).toBe('DECRYPTION_FAILED');
   });
 
-  it('a ciphertext with a bit of any byte flipped is refused', async () => {
+  it('reject a ciphertext with a flipped bit in any byte', async () => {
     const { publicKeyset, privateKeyset } = await createEncryptionKeysets(template);
     const sealed = await encrypt(publicKeyset, hex('01'));
     const isEcies = template === TEMPLATES[0];
@@ -218,7 +218,7 @@ describe.each(TEMPLATES)('with %s', (template) => {
     }
   });
 
-  it('another keyset does not decrypt, even one with the same key ID', async () => {
+  it('reject a ciphertext of another keyset, even under the right key ID', async () => {
     const [one, other] = [await createEncryptionKeysets(template), await createEncryptionKeysets(template)];
     const sealed = await encrypt(one.publicKeyset, SPEC);
     expect(await faultOf(() => decrypt(other.privateKeyset, sealed))).toBe('NO_MATCHING_KEY');
@@ -229,7 +229,7 @@ describe.each(TEMPLATES)('with %s', (template) => {
 });
 
 describe('a ciphertext', () => {
-  it('with a point of small order in it is refused', async () => {
+  it('with a point of small order is rejected', async () => {
     const { privateKeyset, publicKeyset } = await createEncryptionKeysets(TEMPLATES[1]);
     const sealed = await encrypt(publicKeyset, SPEC);
     for (const point of ['00'.repeat(32), `01${'00'.repeat(31)}`]) {
@@ -238,7 +238,7 @@ describe('a ciphertext', () => {
     }
   });
 
-  it('whose point is compressed, hybrid or at infinity is refused', async () => {
+  it('whose point is compressed, hybrid or at infinity is rejected', async () => {
     const { privateKeyset, publicKeyset } = await createEncryptionKeysets();
     const sealed = await encrypt(publicKeyset, SPEC);
     for (const first of [0, 2, 3, 5, 6, 7]) {
@@ -258,7 +258,7 @@ describe('a keyset with several keys', () => {
     outputPrefixType: prefix,
   });
 
-  it('encrypts with its primary key, wherever that stands', async () => {
+  it('encrypts with its primary key, at any position', async () => {
     const keys = [named(hpkePublic(), 7), named(eciesPublic(), 9)];
     const secret = [named(hpkePrivate(), 7), named(eciesPrivate(), 9)];
     for (const primary of [7, 9]) {
@@ -268,7 +268,7 @@ describe('a keyset with several keys', () => {
     }
   });
 
-  it('decrypts with every enabled key, and with no other', async () => {
+  it('decrypts with an enabled key, but not with a disabled or destroyed one', async () => {
     const sealed = await encrypt(keyset([named(eciesPublic(), 9)]), SPEC);
     const disabled = { ...named(eciesPrivate(), 9), status: tink.KeyStatusType.DISABLED };
     const destroyed = { keyId: 9, status: tink.KeyStatusType.DESTROYED, outputPrefixType: TINK };
@@ -281,7 +281,7 @@ describe('a keyset with several keys', () => {
     }
   });
 
-  it('tries each of two keys with the same ID, where neither is primary', async () => {
+  it('tries both of two keys with the same ID if neither is primary', async () => {
     const other = await createEncryptionKeysets();
     const fresh = tinkKeyOf(other.privateKeyset);
     const sealed = await encrypt(keyset([named(eciesPublic(), 9)]), SPEC);
@@ -289,7 +289,7 @@ describe('a keyset with several keys', () => {
     expect(await decrypt(both, sealed)).toEqual(SPEC);
   });
 
-  it('decrypts what has no prefix with its RAW keys, after those that the prefix names', async () => {
+  it('decrypts a ciphertext without a prefix with its RAW keys, and one with a prefix with the named key', async () => {
     const sealed = await encrypt(keyset([named(eciesPublic(), 9, RAW)]), SPEC);
     expect(sealed).toHaveLength(93 + SPEC.length);
     const secret = keyset([
@@ -303,7 +303,7 @@ describe('a keyset with several keys', () => {
     expect(await faultOf(() => decrypt(keyset([named(eciesPrivate(), 9)]), sealed))).toBe('NO_MATCHING_KEY');
   });
 
-  it('says what is wrong with the key that the prefix names, not with those tried after it', async () => {
+  it('reports the error of the key that the prefix names, not of the RAW keys tried after it', async () => {
     const secret = keyset([named(eciesPrivate(), 9, RAW), named(hpkePrivate(), 7)]);
     const sealed = await encrypt(keyset([named(hpkePublic(), 7)]), SPEC);
     const damaged = flipped(sealed, 8 * sealed.length - 1);
@@ -316,8 +316,8 @@ function tinkKeyOf(bytes: Uint8Array): KeyInit {
   return { keyData: keyData!, status: rest.status };
 }
 
-describe('hostile bytes', () => {
-  it('are refused by decrypt with a ConsentError, whatever they are', async () => {
+describe('arbitrary bytes', () => {
+  it('are rejected by encrypt and decrypt with a ConsentError', async () => {
     const { privateKeyset } = await createEncryptionKeysets();
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {

@@ -15,7 +15,7 @@ import {
 const SECRET = new Uint8Array(32).fill(7);
 const SALT = new Uint8Array(32).fill(9);
 
-it('derives the same key pair from the same secret, and shows its salt', async () => {
+it('deriveEncryptionKeysets derives equal keysets from the same secret and salt, and saltOf returns the salt', async () => {
   const first = await deriveEncryptionKeysets(SECRET, SALT);
   expect(await deriveEncryptionKeysets(Uint8Array.from(SECRET), Uint8Array.from(SALT))).toEqual(first);
   expect(saltOf(first.publicKeyset)).toEqual(SALT);
@@ -24,7 +24,7 @@ it('derives the same key pair from the same secret, and shows its salt', async (
   expect(await decrypt(first.privateKeyset, await encrypt(first.publicKeyset, message))).toEqual(message);
 });
 
-it('derives another from another secret: neither decrypts for the other', async () => {
+it('a keyset derived from another secret encrypts messages that the first one cannot decrypt', async () => {
   const first = await deriveEncryptionKeysets(SECRET, SALT);
   const other = await deriveEncryptionKeysets(
     SECRET.map((byte) => byte + 1),
@@ -34,7 +34,7 @@ it('derives another from another secret: neither decrypts for the other', async 
   await expect(decrypt(first.privateKeyset, ciphertext)).rejects.toMatchObject({ code: 'NO_MATCHING_KEY' });
 });
 
-it('finds no salt in keysets that have none', async () => {
+it('saltOf returns undefined for a keyset without a salt', async () => {
   expect(saltOf((await createEncryptionKeysets()).publicKeyset)).toBeUndefined();
   const hpke = await createEncryptionKeysets('DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM');
   expect(saltOf(hpke.publicKeyset)).toBeUndefined();
@@ -49,7 +49,7 @@ it.each([
     publicExponent: Uint8Array.of(1, 0, 1),
     hash: 'SHA-256',
   },
-])('knows the public key of a private one: %j', async (algorithm) => {
+])('publicKeyOf returns the public key of a private key: %j', async (algorithm) => {
   const keys = await generateKeys(algorithm);
   const hash = { name: algorithm.name, hash: 'SHA-256' };
   const { der } = await root('CN=Own', { keys, algorithm: hash });

@@ -32,8 +32,8 @@ const read = async () => {
   };
 };
 
-describe('a keyset that is made', () => {
-  it('has one enabled key with the TINK prefix, named by type', async () => {
+describe('a created keyset', () => {
+  it('has one enabled key with the TINK prefix and its type URL', async () => {
     const { publicSet, privateSet } = await read();
     for (const set of [publicSet, privateSet]) {
       expect(set.key).toHaveLength(1);
@@ -47,7 +47,7 @@ describe('a keyset that is made', () => {
     expect(privateSet.key[0]!.keyData).toMatchObject({ typeUrl: `${type}PrivateKey`, keyMaterialType: 2 });
   });
 
-  it('says ECIES on P-256, HKDF-SHA256, AES-128-GCM, with integers of 33 bytes', async () => {
+  it('has the parameters ECIES on P-256, HKDF-SHA256 and AES-128-GCM, and integers of 33 bytes', async () => {
     const { publicKey, privateKey } = await read();
     expect(publicKey.params).toMatchObject({
       kemParams: { curveType: 2, hkdfHashType: 3 },
@@ -100,8 +100,8 @@ const OTHER_POINT = {
   y: hex('4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5'),
 };
 
-describe('a keyset that is made for HPKE', () => {
-  it('has the public bytes that the format prescribes, and the private key with them', async () => {
+describe('a created HPKE keyset', () => {
+  it('has the public bytes that the format prescribes, and the private key after them', async () => {
     const { publicKeyset, privateKeyset } = await createEncryptionKeysets(HPKE_TEMPLATE);
     const [publicSet, privateSet] = [publicKeyset, privateKeyset].map((set) =>
       fromBinary(tink.KeysetSchema, set),
@@ -128,7 +128,7 @@ describe('a keyset that is made for HPKE', () => {
 describe.each(['ECIES_P256_HKDF_HMAC_SHA256_AES128_GCM', HPKE_TEMPLATE] as const)(
   'a keyset of %s',
   (template) => {
-    it('is read again as it was made', async () => {
+    it('is read as it was created', async () => {
       const { publicKeyset, privateKeyset } = await createEncryptionKeysets(template);
       const encrypting = readPublicKeyset(publicKeyset);
       const { primary, keys } = await readPrivateKeyset(privateKeyset);
@@ -139,15 +139,15 @@ describe.each(['ECIES_P256_HKDF_HMAC_SHA256_AES128_GCM', HPKE_TEMPLATE] as const
       expect(shared.prefix).toBe('TINK');
     });
 
-    it('gives the public one from the private one, byte by byte', async () => {
+    it('has a public part that publicKeysetOf derives exactly from the private part', async () => {
       const { publicKeyset, privateKeyset } = await createEncryptionKeysets(template);
       expect(publicKeysetOf(privateKeyset)).toEqual(publicKeyset);
     });
   },
 );
 
-describe('the public keyset of a private one', () => {
-  it('keeps the keys, their order and whether they are enabled, but none that was destroyed', () => {
+describe('publicKeysetOf', () => {
+  it('keeps the order and the status of the keys, and omits destroyed keys', () => {
     const disabled = (key: KeyInit) => ({ ...key, keyId: 5, status: tink.KeyStatusType.DISABLED });
     const destroyed = { keyId: 6, status: tink.KeyStatusType.DESTROYED };
     const raw = (key: KeyInit) => ({ ...key, keyId: 7, outputPrefixType: tink.OutputPrefixType.RAW });
@@ -155,7 +155,7 @@ describe('the public keyset of a private one', () => {
     expect(publicKeysetOf(secret)).toEqual(keyset([disabled(hpkePublic()), raw(eciesPublic())], 7));
   });
 
-  it('holds no byte sequence of the private key', async () => {
+  it('returns a keyset that does not contain the private key', async () => {
     for (const [set, secret] of [
       [keyset([eciesPrivate()]), ECIES_VECTOR.d],
       [keyset([hpkePrivate()]), HPKE_VECTOR.sk],
@@ -165,12 +165,12 @@ describe('the public keyset of a private one', () => {
     }
   });
 
-  it('is not one of a public keyset', async () => {
+  it('rejects a public keyset', async () => {
     expect(await faultOf(() => publicKeysetOf(keyset([eciesPublic()])))).toBe('KEYSET_NOT_PRIVATE');
   });
 });
 
-describe('integers', () => {
+describe('the integers of a keyset', () => {
   it('are read at any width, with or without leading zeros', async () => {
     const expected = readPublicKeyset(keyset([eciesPublic()]));
     for (const zeros of [0, 1, 2, 40]) {
@@ -182,7 +182,7 @@ describe('integers', () => {
     }
   });
 
-  it('are read without the zeros that they begin with', async () => {
+  it('are read if they were stored without their leading zeros', async () => {
     // The scalar d = 1 is stored as one byte. Its public key, OTHER_POINT, is the base point of the curve.
     const { primary } = await readPrivateKeyset(keyset([eciesPrivate(OTHER_POINT, Uint8Array.of(1))]));
     expect(bytes(primary.privateKey)).toEqual(bytes('00'.repeat(31), '01'));

@@ -37,15 +37,15 @@ describe('an ElGamalPublicKey', () => {
     ['no generator', { generator: new Uint8Array() }],
     ['another curve', { ellipticCurveId: 714 }],
     ['no curve', { ellipticCurveId: 0 }],
-    ['an element that is short', { element: ELEMENT.subarray(1) }],
+    ['a truncated element', { element: ELEMENT.subarray(1) }],
     ['an element that is not compressed', { element: new Uint8Array(65).fill(4) }],
-    ['an element with another beginning', { element: ELEMENT.with(0, 4) }],
+    ['an element with an invalid first byte', { element: ELEMENT.with(0, 4) }],
     ['no element', { element: new Uint8Array() }],
   ])('with %s is rejected', async (_what, init) => {
     expect(await faultOf(() => unpackElGamalPublicKey(write(init)))).toBe('KEY_NOT_SUPPORTED');
   });
 
-  it('is not packed around what is no compressed point, and not read from damaged bytes', async () => {
+  it('is not packed with a truncated element, and not read from truncated bytes', async () => {
     expect(await faultOf(() => packElGamalPublicKey({ element: ELEMENT.subarray(1), proof: PROOF }))).toBe(
       'KEY_NOT_SUPPORTED',
     );

@@ -9,7 +9,7 @@ const sha256 = (...parts: (string | Uint8Array)[]) =>
   parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest();
 
 describe('a nonce', () => {
-  it('has the hash that is published for it', async () => {
+  it('has the published hash', async () => {
     // The nonce is -5720240472533425799 as a signed integer.
     const nonce = BigInt.asUintN(64, -5720240472533425799n);
     expect(nonce).toBe(0xb09d9f98ecd52179n);
@@ -39,7 +39,7 @@ describe('a nonce', () => {
     );
   });
 
-  it('outside 64 bits is refused rather than cut', async () => {
+  it('outside of 64 bits is rejected, not truncated', async () => {
     for (const nonce of [-1n, MAX_UINT64 + 1n]) {
       await expect(nonceHash(nonce)).rejects.toThrow(RangeError);
       await expect(nonceMatches(nonce, new Uint8Array(32))).rejects.toThrow(RangeError);
@@ -55,7 +55,7 @@ describe('a nonce', () => {
   });
 });
 
-it('compares lists of hashes in any order, with every hash as often as it occurs', () => {
+it('sameHashes ignores the order of hashes, but not their number', () => {
   const [a, b] = [Uint8Array.of(1), Uint8Array.of(2)];
   expect(sameHashes([], [])).toBe(true);
   expect(sameHashes([a, b], [b, a])).toBe(true);

@@ -22,7 +22,7 @@ const write = (init: Parameters<typeof create<typeof specs.SignedMessageSchema>>
   toBinary(specs.SignedMessageSchema, create(specs.SignedMessageSchema, init));
 
 describe('a SignedMessage', () => {
-  it('has the bytes that the format prescribes, the message in both its places', () => {
+  it('has the bytes that the format prescribes, with the message in both data and message', () => {
     const packed = packSignedMessage(
       { message: utf8('M'), signature: utf8('S'), signatureAlgorithm: 'ECDSA_P256_SHA256' },
       'T',
@@ -31,7 +31,7 @@ describe('a SignedMessage', () => {
     expect(Buffer.from(packed).toString('hex')).toBe(`0a014d120153${`1a13${oid}`}22060a01541201${'4d'}`);
   });
 
-  it('comes back with its type and the OID of its algorithm', () => {
+  it('is unpacked with its type and the OID of its algorithm', () => {
     const signed = { message, signature, signatureAlgorithm: 'ECDSA_P256_SHA256' };
     const packed = packSignedMessage(signed, TYPE_URLS.RequisitionSpec);
     expect(plain(unpackSignedMessage(packed))).toEqual({
@@ -42,7 +42,7 @@ describe('a SignedMessage', () => {
     });
   });
 
-  it('comes back with any message, with and without an algorithm', () => {
+  it('is unchanged after packing and unpacking any message, with and without an algorithm', () => {
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 200 });
     const algorithm = fc.constantFrom(
       undefined,
@@ -57,7 +57,7 @@ describe('a SignedMessage', () => {
     );
   });
 
-  it('is read from data where there is no message, and from message where there are both', () => {
+  it('is read from data if there is no message, and from message if there are both', () => {
     expect(plain(unpackSignedMessage(write({ data: message, signature })))).toEqual({
       message: 'the spec',
       signature: 'the signature',
@@ -69,7 +69,7 @@ describe('a SignedMessage', () => {
     expect(() => unpackSignedMessage(empty)).toThrow('has no message');
   });
 
-  it('keeps the message as it was, also where it would be written otherwise today', () => {
+  it('keeps the bytes of a message even if its encoding is not canonical', () => {
     // Use bytes that no current encoder would write: a field out of order, a varint longer than needed, and an unknown
     // field.
     const odd = Buffer.from('18818080000a00f80101', 'hex');
@@ -77,7 +77,7 @@ describe('a SignedMessage', () => {
     expect(Buffer.from(unpackSignedMessage(packed).message)).toEqual(odd);
   });
 
-  it('keeps an OID that is not known here: it is for the signature to be refused', () => {
+  it('keeps an unknown OID of the signature algorithm', () => {
     const packed = write({ data: message, signature, signatureAlgorithmOid: '1.2.3' });
     expect(unpackSignedMessage(packed).signatureAlgorithm).toBe('1.2.3');
     const again = packSignedMessage(unpackSignedMessage(packed), 'T');
@@ -94,14 +94,14 @@ describe('a SignedMessage', () => {
   });
 
   it.each([
-    ['nothing', new Uint8Array()],
+    ['no bytes', new Uint8Array()],
     ['no signature', write({ data: message })],
     ['no message', write({ signature })],
-    ['text', utf8('hello')],
-    ['a byte too many', Buffer.concat([write({ data: message, signature }), Buffer.of(0)])],
-    ['a byte too few', write({ data: message, signature }).subarray(0, -1)],
+    ['text instead of protobuf', utf8('hello')],
+    ['an extra byte', Buffer.concat([write({ data: message, signature }), Buffer.of(0)])],
+    ['a missing byte', write({ data: message, signature }).subarray(0, -1)],
     ['a field of another type', Buffer.from('0801', 'hex')],
-    ['JSON that ends early', utf8('{"message":')],
+    ['truncated JSON', utf8('{"message":')],
     ['JSON without a signature', utf8('{"message":"AAAA"}')],
     ['JSON with an empty message', utf8('{"message":"","signature":"AAAA"}')],
     ['JSON with bytes that are not base64', utf8('{"message":"A*","signature":"AAAA"}')],
@@ -109,13 +109,13 @@ describe('a SignedMessage', () => {
       'JSON with an unknown algorithm',
       utf8('{"message":"AAAA","signature":"AAAA","signatureAlgorithm":"X"}'),
     ],
-  ])('made of %s is refused', async (_title, bytes) => {
+  ])('with %s is rejected', async (_title, bytes) => {
     const error = await errorOf(() => unpackSignedMessage(bytes));
     expect(error.code).toBe('MESSAGE_MALFORMED');
     expect(error.message).toContain('SignedMessage');
   });
 
-  it('is read or refused with a ConsentError, whatever the bytes are', async () => {
+  it('is read from arbitrary or damaged bytes, or rejected with MESSAGE_MALFORMED', async () => {
     const good = packSignedMessage({ message, signature }, 'T');
     const damaged = fc.tuple(fc.nat({ max: good.length - 1 }), fc.nat({ max: 255 })).map(([at, byte]) => {
       const copy = Uint8Array.from(good);
@@ -136,14 +136,14 @@ describe('a SignedMessage', () => {
 });
 
 describe('an EncryptionPublicKey', () => {
-  it('is the keyset with five bytes before it, and gives it back', () => {
+  it('is packed as the keyset after five bytes, and unpacked to the same keyset', () => {
     const keyset = new Uint8Array(229).fill(7);
     const packed = packEncryptionPublicKey(keyset);
     expect(Buffer.from(packed)).toEqual(Buffer.concat([Buffer.from('080112e501', 'hex'), keyset]));
     expect(unpackEncryptionPublicKey(packed)).toEqual(keyset);
   });
 
-  it('in another format or damaged is refused', async () => {
+  it('in another format or damaged is rejected', async () => {
     const faults = ['12020001', '0802120101', '080112', '0a0101', '08011201', 'ff'].map((hex) =>
       faultOf(() => unpackEncryptionPublicKey(Buffer.from(hex, 'hex'))),
     );

@@ -32,7 +32,7 @@ function expected(...parts: (string | Uint8Array)[]): string {
   return hash.digest('hex');
 }
 
-test('terms have a digest that anybody can compute', async () => {
+test('the terms digest is a SHA-256 hash over length-prefixed parts', async () => {
   const fingerprint = Buffer.alloc(32, 3).toString('base64');
   expect(await digest()).toBe(
     expected(
@@ -49,14 +49,14 @@ test('terms have a digest that anybody can compute', async () => {
   expect(await digest()).toBe('c9d8323cbd7bfd21ec8050a972569c35565cf728f36fc4c0b68ec1fdbb66dbfd');
 });
 
-test('neither the order of nonces nor that of members changes it', async () => {
+test('the terms digest does not depend on the order of nonce hashes or config members', async () => {
   expect(await digest({ nonceHashes: TERMS.nonceHashes.toReversed() })).toBe(await digest());
   const honestMajorityShareShuffle = Object.fromEntries(Object.entries(CONFIG).toReversed()) as typeof CONFIG;
   const protocolConfig: ProtocolConfig = { honestMajorityShareShuffle, measurementType: 'REACH' };
   expect(await digest({ protocolConfig })).toBe(await digest());
 });
 
-describe('everything else changes it:', () => {
+describe('the terms digest', () => {
   const config = (change: object): Partial<Terms> => ({
     protocolConfig: { measurementType: 'REACH', honestMajorityShareShuffle: { ...CONFIG, ...change } },
   });
@@ -74,16 +74,16 @@ describe('everything else changes it:', () => {
     ],
     ['the first worker', config({ firstWorker: 'duchies/delta' })],
     ['the second worker', config({ secondWorker: 'duchies/delta' })],
-    ['swapped workers', config({ firstWorker: 'duchies/beta', secondWorker: 'duchies/alpha' })],
+    ['the order of the workers', config({ firstWorker: 'duchies/beta', secondWorker: 'duchies/alpha' })],
     ['the aggregator', config({ aggregator: 'duchies/delta' })],
-    ['the noise', config({ noiseMechanism: 'GEOMETRIC' })],
-    ['the ring', config({ ringModulus: 113 })],
+    ['the noise mechanism', config({ noiseMechanism: 'GEOMETRIC' })],
+    ['the ring modulus', config({ ringModulus: 113 })],
     ['the population', config({ population: 'populations/q' })],
-    ['its fingerprint', config({ populationFingerprint: new Uint8Array(32).fill(4) })],
+    ['the population fingerprint', config({ populationFingerprint: new Uint8Array(32).fill(4) })],
     ['a nonce hash', { nonceHashes: [nine, new Uint8Array(32).fill(7)] }],
-    ['a nonce hash less', { nonceHashes: [nine] }],
-    ['a nonce hash twice', { nonceHashes: [...TERMS.nonceHashes, nine] }],
-  ])('%s', async (_what, changes) => {
+    ['a missing nonce hash', { nonceHashes: [nine] }],
+    ['a duplicate nonce hash', { nonceHashes: [...TERMS.nonceHashes, nine] }],
+  ])('changes with %s', async (_what, changes) => {
     expect(await digest(changes)).not.toBe(await digest());
   });
 
@@ -109,12 +109,12 @@ describe('everything else changes it:', () => {
     { publisherPrivacyParams: { ...HIDING, delta: 2e-9 } },
     { samplingIndicatorSize: 1001 },
     { maximumFrequency: 9 },
-  ])('of a ring, %j', async (change) => {
+  ])('changes with %j in a Liquid Legions config', async (change) => {
     expect(await digest(ring(change))).not.toBe(await digest(ring()));
   });
 });
 
-test('a commitment is of one seed, duchy and computation', async () => {
+test('a seed commitment depends on the seed, the duchy and the computation', async () => {
   const seed = new Uint8Array(48).fill(1);
   const commit = async (...[of, duchy, id]: Parameters<typeof seedCommitment>) =>
     hex(await seedCommitment(of, duchy, id));

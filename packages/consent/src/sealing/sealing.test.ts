@@ -25,7 +25,7 @@ async function openWhole(
 }
 
 test.each([0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5])(
-  '%d bytes open as they were, and are as long as announced',
+  'sealing and opening %d bytes returns the plaintext, and the ciphertext has the length of sealedLength',
   async (length) => {
     const plaintext = randomBytes(length);
     const ciphertext = await sealWhole(plaintext);
@@ -35,15 +35,18 @@ test.each([0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5])(
 );
 
 // A single random byte probably occurs somewhere in every ciphertext, so the test searches for 8 bytes.
-test.each([1000, PIECE + 1000])('nothing of %d bytes can be read', async (length) => {
-  const plaintext = randomBytes(length);
-  const ciphertext = await sealWhole(plaintext);
-  for (let at = 0; at + 8 <= length; at += Math.max(99, Math.floor(length / 20))) {
-    expect(ciphertext.includes(plaintext.subarray(at, at + 8))).toBe(false);
-  }
-});
+test.each([1000, PIECE + 1000])(
+  'the ciphertext of %d bytes contains no sampled part of the plaintext',
+  async (length) => {
+    const plaintext = randomBytes(length);
+    const ciphertext = await sealWhole(plaintext);
+    for (let at = 0; at + 8 <= length; at += Math.max(99, Math.floor(length / 20))) {
+      expect(ciphertext.includes(plaintext.subarray(at, at + 8))).toBe(false);
+    }
+  },
+);
 
-test('chunks of any size make the same pieces', async () => {
+test('the sealed pieces do not depend on the chunk size', async () => {
   const plaintext = randomBytes(2 * PIECE + 100);
   const key = await newSealingKey(publicKeyset, CONTEXT);
   const chunked = (size: number) =>
@@ -57,13 +60,13 @@ test('chunks of any size make the same pieces', async () => {
   expect((await openWhole(whole)).equals(plaintext)).toBe(true);
 });
 
-test('the same plaintext is never sealed to the same bytes', async () => {
+test('sealing the same plaintext twice returns different ciphertexts', async () => {
   const plaintext = randomBytes(64);
   const [one, other] = [await sealWhole(plaintext), await sealWhole(plaintext)];
   expect(one.subarray(HEADER_BYTES).equals(other.subarray(HEADER_BYTES))).toBe(false);
 });
 
-describe('what is not as it was encrypted does not open', () => {
+describe('opening a sealed ciphertext', () => {
   const plaintext = randomBytes(3 * PIECE);
   const rejected = expect.objectContaining({ name: 'ConsentError' });
 
@@ -77,15 +80,15 @@ describe('what is not as it was encrypted does not open', () => {
   }
 
   test.each([
-    ['one of another key', [0, 1, 2, 3], true],
-    ['the last piece missing', [0, 1, 2]],
-    ['all pieces missing', [0]],
-    ['nothing at all', []],
-    ['a piece missing', [0, 1, 3]],
-    ['a piece twice', [0, 1, 2, 2, 3]],
-    ['the last piece twice', [0, 1, 2, 3, 3]],
-    ['two pieces swapped', [0, 2, 1, 3]],
-  ])('%s', async (_, order, otherKey = false) => {
+    ['a ciphertext for another key', [0, 1, 2, 3], true],
+    ['a ciphertext without its last piece', [0, 1, 2]],
+    ['a header without pieces', [0]],
+    ['an empty ciphertext', []],
+    ['a ciphertext without its second piece', [0, 1, 3]],
+    ['a duplicate second piece', [0, 1, 2, 2, 3]],
+    ['a duplicate last piece', [0, 1, 2, 3, 3]],
+    ['two swapped pieces', [0, 2, 1, 3]],
+  ])('rejects %s', async (_, order, otherKey = false) => {
     const made = await parts();
     const other = await createEncryptionKeysets(TEMPLATE);
     const opening = openWhole(
@@ -95,12 +98,12 @@ describe('what is not as it was encrypted does not open', () => {
     await expect(opening).rejects.toEqual(rejected);
   });
 
-  test('for another context', async () => {
+  test('rejects another context', async () => {
     const opening = openWhole(await sealWhole(plaintext), { context: `${CONTEXT}0` });
     await expect(opening).rejects.toEqual(rejected);
   });
 
-  test('under a key of another length', async () => {
+  test('rejects a sealing key of 16 bytes', async () => {
     const encryptedKey = await encrypt(publicKeyset, randomBytes(16));
     const header = Buffer.alloc(HEADER_BYTES);
     header.writeUInt16BE(encryptedKey.length);
@@ -111,7 +114,7 @@ describe('what is not as it was encrypted does not open', () => {
 
   // The first six offsets are in the header: in the length, the encrypted key, and the padding.
   test.each([0, 1, 2, 40, 100, 255, HEADER_BYTES, PIECE, 2 * PIECE, 3 * PIECE])(
-    'byte %d changed',
+    'rejects a change of byte %d',
     async (at) => {
       const ciphertext = await sealWhole(plaintext);
       ciphertext[at]! ^= 1;
@@ -119,7 +122,7 @@ describe('what is not as it was encrypted does not open', () => {
     },
   );
 
-  test('pieces of another message of the same sender', async () => {
+  test('rejects a piece of another message of the same sender', async () => {
     const [one, other] = [await parts(), await parts()];
     await expect(openWhole(Buffer.concat([one[0]!, one[1]!, other[2]!, one[3]!]))).rejects.toEqual(rejected);
   });

@@ -19,20 +19,20 @@ const vectors = SIGNATURES.map(([name, algorithm, signature]) => {
   return { algorithm, key, hash: signatureHash(algorithm, key)!, signature: fromBase64(signature) };
 });
 
-it('Node verifies with its own engine', () => {
+it('verify uses the Node engine in Node.js', () => {
   expect(verify).toBe(verifyByNode);
 });
 
 describe.each([
   ['Node', verifyByNode],
   ['WebCrypto', verifyByWebCrypto],
-])('with the engine of %s', (_name, engine) => {
-  it.each(vectors)('a signature as $algorithm verifies', async ({ key, hash, signature }) => {
+])('the %s engine', (_name, engine) => {
+  it.each(vectors)('returns true for a valid $algorithm signature', async ({ key, hash, signature }) => {
     expect(await engine(key, hash, signature, message)).toBe(true);
   });
 
   it.each(vectors)(
-    'a signature as $algorithm verifies over no other bytes, with no other hash and no other key',
+    'returns false for a $algorithm signature with another message, hash or key',
     async (v) => {
       expect(await engine(v.key, v.hash, v.signature, message.subarray(1))).toBe(false);
       const otherHash = v.hash === 'SHA-256' ? 'SHA-512' : 'SHA-256';
@@ -44,7 +44,7 @@ describe.each([
     },
   );
 
-  it('a key that is no key has signed nothing', async () => {
+  it('returns false for an invalid public key', async () => {
     const { key, hash, signature } = vectors[0]!;
     for (const spki of [Uint8Array.of(0x30, 0), flipped(key.spki, 8 * key.spki.length - 1)]) {
       expect(await engine({ ...key, spki }, hash, signature, message)).toBe(false);
@@ -52,7 +52,7 @@ describe.each([
   });
 });
 
-it('WebCrypto imports a key once for each hash, and anew where its bytes were changed in place', async () => {
+it('the WebCrypto engine imports a key once per hash, and again if its bytes change in place', async () => {
   const importKey = vi.spyOn(crypto.subtle, 'importKey');
   const rsa = vectors.filter(({ key }) => key.keyType === 'RSA');
   const key = { ...rsa[0]!.key, spki: Uint8Array.from(rsa[0]!.key.spki) };
@@ -65,7 +65,7 @@ it('WebCrypto imports a key once for each hash, and anew where its bytes were ch
   importKey.mockRestore();
 });
 
-it.each([0, 1, 1_000, 1_001, 100_000])('SHA-256 of %d bytes is that of everybody', async (length) => {
+it.each([0, 1, 1_000, 1_001, 100_000])('sha256 of %d bytes equals that of node:crypto', async (length) => {
   const bytes = new Uint8Array(length).fill(7);
   expect(await sha256(bytes)).toEqual(new Uint8Array(createHash('sha256').update(bytes).digest()));
 });

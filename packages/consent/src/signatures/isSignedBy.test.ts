@@ -45,14 +45,14 @@ const RSA = {
   hash: 'SHA-256',
 };
 
-describe('a signature made with openssl', () => {
-  it.each(SIGNATURES)('by the %s key as %s verifies, by the name and by the OID', async (_key, algorithm) => {
+describe('isSignedBy with a signature made by OpenSSL', () => {
+  it.each(SIGNATURES)('accepts the %s key with %s, by algorithm name and by OID', async (_key, algorithm) => {
     const { der, signature } = vector(algorithm);
     expect(await isSignedBy({ message, signature, signatureAlgorithm: algorithm }, der)).toBe(true);
     expect(await isSignedBy({ message, signature, signatureAlgorithm: oid(algorithm) }, der)).toBe(true);
   });
 
-  it.each(SIGNATURES)('by the %s key as %s verifies with no other algorithm', async (_key, algorithm) => {
+  it.each(SIGNATURES)('rejects the %s key with %s under every other algorithm', async (_key, algorithm) => {
     const { der, signature } = vector(algorithm);
     for (const other of Object.keys(SIGNATURE_ALGORITHMS).filter((name) => name !== algorithm)) {
       expect(await isSignedBy({ message, signature, signatureAlgorithm: other }, der)).toBe(false);
@@ -60,7 +60,7 @@ describe('a signature made with openssl', () => {
     }
   });
 
-  it.each(SIGNATURES)('by the %s key as %s verifies with no other key', async (key, algorithm) => {
+  it.each(SIGNATURES)('accepts the %s key with %s only for its own certificate', async (key, algorithm) => {
     const { signature } = vector(algorithm);
     for (const other of ['p256', 'p384', 'p521', 'rsa'] as const) {
       const signed = { message, signature, signatureAlgorithm: algorithm };
@@ -68,7 +68,7 @@ describe('a signature made with openssl', () => {
     }
   });
 
-  it('without an algorithm verifies with the one that goes with the key', async () => {
+  it('uses the default algorithm of the key if the message names none', async () => {
     const own = ['ECDSA_P256_SHA256', 'ECDSA_P384_SHA384', 'ECDSA_P521_SHA512', 'RSA_PKCS1_SHA256'];
     for (const [, algorithm] of SIGNATURES) {
       const { der, signature } = vector(algorithm);
@@ -76,7 +76,7 @@ describe('a signature made with openssl', () => {
     }
   });
 
-  it('verifies over no other bytes, and no other signature does', async () => {
+  it('rejects a changed message and a changed signature', async () => {
     const { der, signature } = vector('ECDSA_P256_SHA256');
     const flipped = (bytes: Uint8Array, bit: number) => {
       const copy = Uint8Array.from(bytes);
@@ -98,8 +98,8 @@ describe('a signature made with openssl', () => {
   });
 });
 
-describe('a signature', () => {
-  it('in the form of IEEE P1363 is not one, whatever is named', async () => {
+describe('isSignedBy', () => {
+  it('rejects a signature in IEEE P1363 form, with or without an algorithm', async () => {
     const key = await fresh(P256);
     const signature = key.sign('sha256', { dsaEncoding: 'ieee-p1363' });
     expect(signature).toHaveLength(64);
@@ -109,7 +109,7 @@ describe('a signature', () => {
     }
   });
 
-  it('with another hash than the curve suggests verifies by the OID, which names no curve', async () => {
+  it('accepts P-256 with SHA-512 only by OID, because the OID names no curve', async () => {
     const key = await fresh(P256);
     const signature = key.sign('sha512');
     const named = [oid('ECDSA_P521_SHA512'), 'ECDSA_P521_SHA512', 'ECDSA_P256_SHA256', undefined];
@@ -119,7 +119,7 @@ describe('a signature', () => {
     expect(await Promise.all(verified)).toEqual([true, false, false, false]);
   });
 
-  it('by an RSA key with PSS padding is not one of PKCS #1 v1.5', async () => {
+  it('rejects an RSA signature with PSS padding', async () => {
     const key = await fresh(RSA);
     const RSA_PKCS1_PSS_PADDING = 6;
     const signature = key.sign('sha256', { padding: RSA_PKCS1_PSS_PADDING });
@@ -130,7 +130,7 @@ describe('a signature', () => {
     expect(await isSignedBy({ message, signature }, key.der)).toBe(false);
   });
 
-  it('by a key that no algorithm here is for does not verify', async () => {
+  it('rejects a signature of an Ed25519 key under every algorithm', async () => {
     const { der, sign } = await fresh({ name: 'Ed25519' } as EcKeyGenParams);
     const signature = sign(null);
     for (const signatureAlgorithm of [undefined, ...Object.keys(SIGNATURE_ALGORITHMS)]) {
@@ -138,7 +138,7 @@ describe('a signature', () => {
     }
   });
 
-  it('is rejected, never an exception, whatever signature and algorithm are', async () => {
+  it('returns false and does not throw for random signatures and unknown algorithms', async () => {
     const { der, signature } = vector('ECDSA_P256_SHA256');
     const bytes = fc.uint8Array({ maxLength: 100 });
     await fc.assert(

@@ -54,8 +54,8 @@ const keyOf = (name: SignatureAlgorithmName) => {
   return holders['curve' in algorithm ? algorithm.curve : 'RSA'];
 };
 
-describe('a signature made here', () => {
-  it.each(Object.values(KEYS))('with a key of %s is one for node:crypto', async (key) => {
+describe('a signature by createSigner', () => {
+  it.each(Object.values(KEYS))('with a %s key is valid for node:crypto and verifySignature', async (key) => {
     const { pem, certificate } = holders[key];
     const signer = await createSigner(pem);
     const signed = await signer.sign(message);
@@ -66,7 +66,7 @@ describe('a signature made here', () => {
     await verifySignature(signed, certificate);
   });
 
-  it('names the algorithm that goes with its key', async () => {
+  it('names the default algorithm of its key', async () => {
     const names = await Promise.all(
       Object.values(KEYS).map(async (key) => (await createSigner(holders[key].pem)).sign(message)),
     );
@@ -78,7 +78,7 @@ describe('a signature made here', () => {
     ]);
   });
 
-  it('is one over any message, also one that is a view or empty', async () => {
+  it('is valid for random messages, which are views of a larger buffer', async () => {
     const { pem, certificate } = holders['P-256'];
     const signer = await createSigner(pem);
     await fc.assert(
@@ -92,7 +92,7 @@ describe('a signature made here', () => {
 });
 
 describe('a signature made by node:crypto', () => {
-  it.each(NAMES)('as %s verifies, by the name, by the OID and with no other algorithm', async (name) => {
+  it.each(NAMES)('with %s is valid by name and OID, and invalid with any other algorithm', async (name) => {
     const { pem, certificate } = keyOf(name);
     const signature = sign(SIGNATURE_ALGORITHMS[name].hash, message, pem);
     await verifySignature({ message, signature, signatureAlgorithm: name }, certificate);
@@ -110,7 +110,7 @@ describe('a signature made by node:crypto', () => {
     }
   });
 
-  it('without an algorithm verifies with the one that goes with the key', async () => {
+  it('without an algorithm name is verified with the default algorithm of its key', async () => {
     const own = ['ECDSA_P256_SHA256', 'ECDSA_P384_SHA384', 'ECDSA_P521_SHA512', 'RSA_PKCS1_SHA256'];
     for (const name of NAMES) {
       const { pem, certificate } = keyOf(name);
@@ -121,7 +121,7 @@ describe('a signature made by node:crypto', () => {
     }
   });
 
-  it('with another hash than the curve suggests verifies by the OID, which names no curve', async () => {
+  it('with P-256 and SHA-512 is valid only by OID, because the OID names no curve', async () => {
     const { pem, certificate } = holders['P-256'];
     const signature = sign('sha512', message, pem);
     const verdict = (signatureAlgorithm?: string) =>
@@ -132,7 +132,7 @@ describe('a signature made by node:crypto', () => {
     expect(await faultOf(() => verdict())).toBe('SIGNATURE_INVALID');
   });
 
-  it('in the form of IEEE P1363 is told from one that is wrong', async () => {
+  it('in IEEE P1363 form is rejected with SIGNATURE_MALFORMED', async () => {
     const { pem, certificate } = holders['P-256'];
     const signature = sign('sha256', message, { key: pem, dsaEncoding: 'ieee-p1363' });
     expect(await faultOf(() => verifySignature({ message, signature }, certificate))).toBe(
@@ -140,7 +140,7 @@ describe('a signature made by node:crypto', () => {
     );
   });
 
-  it('with the padding of PSS is not one of PKCS #1 v1.5', async () => {
+  it('with PSS padding is rejected with SIGNATURE_INVALID', async () => {
     const { pem, certificate } = holders.RSA;
     const RSA_PKCS1_PSS_PADDING = 6;
     const signature = sign('sha256', message, { key: pem, padding: RSA_PKCS1_PSS_PADDING });
@@ -151,18 +151,21 @@ describe('a signature made by node:crypto', () => {
 });
 
 describe('a signature made with openssl', () => {
-  it.each(SIGNATURES)('by the %s key as %s verifies', async (key, signatureAlgorithm, base64) => {
-    const certificate = parseCertificate(Buffer.from(CERTIFICATES[key], 'base64'));
-    const signature = Buffer.from(base64, 'base64');
-    for (const name of [signatureAlgorithm, oid(signatureAlgorithm)]) {
-      const signed = { message, signature, signatureAlgorithm: name };
-      await expect(verifySignature(signed, certificate)).resolves.toBeUndefined();
-    }
-  });
+  it.each(SIGNATURES)(
+    'by the %s key with %s is valid by name and OID',
+    async (key, signatureAlgorithm, base64) => {
+      const certificate = parseCertificate(Buffer.from(CERTIFICATES[key], 'base64'));
+      const signature = Buffer.from(base64, 'base64');
+      for (const name of [signatureAlgorithm, oid(signatureAlgorithm)]) {
+        const signed = { message, signature, signatureAlgorithm: name };
+        await expect(verifySignature(signed, certificate)).resolves.toBeUndefined();
+      }
+    },
+  );
 });
 
-describe('what was signed', () => {
-  it('with any bit flipped does not verify, nor does the signature', async () => {
+describe('verifySignature', () => {
+  it('rejects every flipped bit of the message or the signature, and a longer signature', async () => {
     const { pem, certificate } = holders['P-256'];
     const { signature } = await (await createSigner(pem)).sign(message);
     for (let bit = 0; bit < 8 * message.length; bit++) {
@@ -179,7 +182,7 @@ describe('what was signed', () => {
     );
   });
 
-  it('does not verify with the key of another', async () => {
+  it('rejects the certificate of another key', async () => {
     const { pem } = holders['P-256'];
     const signed = await (await createSigner(pem)).sign(message);
     const other = await holder(generateKeyPairSync('ec', { namedCurve: 'P-256' }));
@@ -189,7 +192,7 @@ describe('what was signed', () => {
     );
   });
 
-  it('by an algorithm that nobody knows is told apart', async () => {
+  it('rejects an unknown algorithm with SIGNATURE_ALGORITHM_UNKNOWN', async () => {
     const { pem, certificate } = holders['P-256'];
     const { signature } = await (await createSigner(pem)).sign(message);
     for (const signatureAlgorithm of [
@@ -205,7 +208,7 @@ describe('what was signed', () => {
     }
   });
 
-  it('by a key that no algorithm here is for is told apart', async () => {
+  it('rejects an Ed25519 or secp256k1 key with KEY_NOT_SUPPORTED', async () => {
     for (const key of ['Ed25519', 'secp256k1'] as const) {
       const { certificate, pem } = holders[key];
       const signature = sign(key === 'Ed25519' ? null : 'sha256', message, pem);
@@ -217,7 +220,7 @@ describe('what was signed', () => {
     }
   });
 
-  it('by a key whose point is off its curve does not verify', async () => {
+  it('rejects a public key whose point is not on its curve', async () => {
     const { pem, certificate } = holders['P-256'];
     const signed = await (await createSigner(pem)).sign(message);
     const spki = flipped(certificate.publicKey.spki, 8 * certificate.publicKey.spki.length - 1);
@@ -225,7 +228,7 @@ describe('what was signed', () => {
     expect(await faultOf(() => verifySignature(signed, changed))).toBe('SIGNATURE_INVALID');
   });
 
-  it('is refused with a ConsentError, whatever the signature is', async () => {
+  it('rejects random bytes as a signature with a SIGNATURE error code', async () => {
     const bytes = fc.uint8Array({ maxLength: 300 });
     await fc.assert(
       fc.asyncProperty(bytes, fc.constantFrom('P-256', 'RSA' as const), async (signature, key) => {
@@ -240,13 +243,13 @@ describe('what was signed', () => {
 describe('a private key', () => {
   const refused = (pem: string) => faultOf(() => createSigner(pem));
 
-  it('is found in a file that says more', async () => {
+  it('is read from a PEM file with other text around it', async () => {
     const { pem, certificate } = holders['P-256'];
     const signer = await createSigner(`Bag Attributes: x\n${pem.replaceAll('\n', '\r\n')}\nmore`);
     await expect(verifySignature(await signer.sign(message), certificate)).resolves.toBeUndefined();
   });
 
-  it('in another form is refused with the command that converts it', async () => {
+  it('in another format is rejected with an error that shows the openssl command to convert it', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const sec1 = privateKey.export({ format: 'pem', type: 'sec1' }) as string;
     const encrypted = privateKey.export({
@@ -261,7 +264,7 @@ describe('a private key', () => {
     }
   });
 
-  it('that is damaged is refused, and not shown', async () => {
+  it('that is damaged is rejected, and the error does not show its text', async () => {
     const { pem } = holders['P-256'];
     const [head, body, tail] = /^(-.+-\n)([\s\S]+?)(-.+-\n)$/.exec(pem)!.slice(1) as [string, string, string];
     const der = Buffer.from(body, 'base64');

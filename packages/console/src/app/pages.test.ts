@@ -6,7 +6,7 @@ import { PAGES } from './pages.ts';
 
 const pagesOf = (role: Role) => PAGES.filter(({ roles }) => roles.includes(role));
 
-it('has one page for each path and role, and one entry for each key', () => {
+it('each role has only one page per path and one navigation entry per key', () => {
   for (const role of EVERYONE) {
     const paths = pagesOf(role).map(({ path }) => path);
     const keys = pagesOf(role).flatMap(({ nav }) => nav?.key ?? []);
@@ -15,7 +15,7 @@ it('has one page for each path and role, and one entry for each key', () => {
   }
 });
 
-it('has the pages that names lead to', () => {
+it('a role has the page that pathOf returns for the name of a resource', () => {
   const names: [Role, string][] = [
     ['consumer', 'measurementConsumers/acme/measurements/x'],
     ['consumer', 'measurementConsumers/acme/eventGroups/x'],

@@ -29,13 +29,13 @@ import {
 
 const INTERVALS: Record<string, Figure> = {
   usual: { value: 420_731, interval: [420_602, 420_860] },
-  'of zero width': { value: 210_000, interval: [210_000, 210_000] },
-  'of nobody': { value: 0, interval: [0, 0] },
+  'zero width': { value: 210_000, interval: [210_000, 210_000] },
+  'zero value': { value: 0, interval: [0, 0] },
   huge: { value: 9e15, interval: [1, 2e16] },
   unbounded: { value: 420_731, interval: [0, Number.POSITIVE_INFINITY] },
-  'that reaches 0': { value: 42, interval: [0, 407] },
-  'of a figure below 0': { value: -118, interval: [-520, 284] },
-  'that is exact and has no interval': { value: 5 },
+  'reaching 0': { value: 42, interval: [0, 407] },
+  'negative value': { value: -118, interval: [-520, 284] },
+  'no interval': { value: 5 },
 };
 
 const HOSTILE = '<img src=x onerror=alert(1)>"\'&\u202e';
@@ -95,9 +95,9 @@ const positions = (tree: Node) =>
     .filter((value) => String(value).endsWith('%'))
     .map((value) => Number.parseFloat(String(value)));
 
-describe.each(Object.entries(INTERVALS))('an interval %s', (_name, figure) => {
+describe.each(Object.entries(INTERVALS))('a figure (interval: %s)', (_name, figure) => {
   it.each(chartsOf(figure).map((chart, i) => [i, chart] as const))(
-    'is drawn inside of chart %i',
+    'is drawn within the bounds of chart %i',
     (_i, chart) => {
       expect(toText(chart.drawing)).not.toMatch(/NaN|Infinity|undefined|null/);
       for (const position of positions(chart.drawing)) {
@@ -111,7 +111,7 @@ describe.each(Object.entries(INTERVALS))('an interval %s', (_name, figure) => {
   );
 });
 
-it('says the finding with its interval', () => {
+it('the finding of a chart includes the interval', () => {
   expect(whiskerChart('Reach', INTERVALS.usual!, PEOPLE).finding).toBe(
     'Reach: 420,731, 95 percent interval 420,602 to 420,860',
   );
@@ -121,18 +121,18 @@ it('says the finding with its interval', () => {
   );
 });
 
-it('has an arrow instead of a cap where an interval has no end', () => {
+it('a whisker has an arrow instead of a cap if its interval is unbounded', () => {
   const paths = (figure: Figure) => all(whiskerChart('Reach', figure, PEOPLE).drawing, 'path').length;
   expect([paths(INTERVALS.usual!), paths(INTERVALS.unbounded!)]).toEqual([0, 1]);
 });
 
-it('adds a close-up only where the interval is too narrow to be seen', () => {
+it('addingUpChart adds a close-up only if the interval is too narrow to see', () => {
   const texts = (once: Figure) => toText(addingUpChart('Reach', { once, addedUp: 582_656 }).drawing);
   expect(texts(INTERVALS.usual!)).toContain('Close-up');
   expect(texts({ value: 420_731, interval: [380_000, 460_000] })).not.toContain('Close-up');
 });
 
-it('draws bars as long as their values, on an axis from 0', () => {
+it('barChart draws bars in proportion to their values, on an axis from 0', () => {
   const { drawing } = barChart('x', PEOPLE, [
     { label: 'a', value: 100 },
     { label: 'b', value: 50 },
@@ -142,7 +142,7 @@ it('draws bars as long as their values, on an axis from 0', () => {
   expect(b! * 2).toBeCloseTo(a!, 1);
 });
 
-it('has one relative scale for whiskers in lists', () => {
+it('miniWhisker draws an interval in proportion to its value, up to the full width', () => {
   const width = (figure: Figure) => {
     const { x1, x2 } = all(miniWhisker(figure), 'line').find(
       ({ attributes }) => attributes.class === 'wh',
@@ -155,7 +155,7 @@ it('has one relative scale for whiskers in lists', () => {
   expect(width({ value: 0, interval: [0, 407] })).toBe(50);
 });
 
-describe('rows of combinations', () => {
+describe('the table rows of upsetChart', () => {
   const rows = (count: number) =>
     upsetChart(
       'Who saw it where',
@@ -166,21 +166,22 @@ describe('rows of combinations', () => {
         interval: [i - 1, i + 1] as const,
       })),
     ).table.rows;
-  it('may be none', () => expect(rows(0)).toEqual([]));
-  it('come largest first', () => expect(rows(3).map(([, value]) => value)).toEqual([2, 1, 0]));
-  it('beyond 15 are one row, whose interval contains all of theirs', () => {
+  it('are empty without combinations', () => expect(rows(0)).toEqual([]));
+  it('are sorted by value, largest first', () =>
+    expect(rows(3).map(([, value]) => value)).toEqual([2, 1, 0]));
+  it('are limited to 15, the last of which adds up the remaining values and intervals', () => {
     expect(rows(15)).toHaveLength(15);
     expect(rows(31)).toHaveLength(15);
     const sum = (16 * 17) / 2;
     expect(rows(31).at(-1)).toEqual(['17 other combinations', sum, sum - 17, sum + 17]);
   });
-  it('name what is too small to tell from noise', () => {
+  it('are complemented by a note of combinations that are too small to tell from noise', () => {
     const chart = upsetChart('Who', ['a'], [{ members: [0], value: 42, interval: [0, 407] }]);
     expect(toText(chart.drawing)).toContain('Too small to tell from noise: Only a (0–407)');
   });
 });
 
-describe('increments', () => {
+describe('the bars of incrementChart', () => {
   const { drawing, table } = incrementChart('What each adds', [
     { label: 'a', value: 300, interval: [290, 310] },
     { label: 'b', value: 100, interval: [80, 120] },
@@ -190,14 +191,14 @@ describe('increments', () => {
     ({ attributes: { class: style, width } }) => style !== 'soft0' && String(width).endsWith('%'),
   );
 
-  it('start where the one before ends, and are as long as what they add', () => {
+  it('start where the previous bar ends, and are in proportion to their increments', () => {
     const [a, b] = bars.map(({ attributes: { x, width } }) => [percent(x), percent(width)]);
     expect(b![0]).toBeCloseTo(a![0]! + a![1]!, 1);
     expect(b![1]! * 3).toBeCloseTo(a![1]!, 1);
     expect(table.rows[1]).toEqual(['b', 300, 100, 80, 120]);
   });
 
-  it('have the whisker of what they add at their end', () => {
+  it('have the whisker of their increment at their end', () => {
     const { x, width } = bars[1]!.attributes;
     const end = percent(x) + percent(width);
     const whiskers = all(drawing, 'line').filter(
@@ -209,7 +210,7 @@ describe('increments', () => {
   });
 });
 
-describe('curves', () => {
+describe('the curves of curveChart', () => {
   const points = (values: number[]) =>
     values.map((value, i) => ({
       label: `Week ${i + 1}`,
@@ -221,7 +222,7 @@ describe('curves', () => {
     { label: 'TV', points: points([50, 80, 90]), series: seriesAt(2) },
   ]);
 
-  it('have a band, a line and a whisker for each time, in the color of their series', () => {
+  it('have a band, a line and a whisker for each point, in the color of their series', () => {
     const classes = all(drawing, 'path').map(({ attributes }) => String(attributes.class));
     expect(classes.filter((style) => /^(band|ln)/.test(style))).toEqual([
       'band b1',
@@ -235,7 +236,7 @@ describe('curves', () => {
       expect(Number(attributes.y1) - Number(attributes.y2)).toBeCloseTo((260 * 20) / 400, 0);
   });
 
-  it('are named with their last figures, and are all in the table', () => {
+  it('are labeled with their last values, and the table has all points', () => {
     expect(toText(drawing)).toContain('<bdi>TV</bdi><b>90</b>');
     expect(finding).toContain('TV: from 50, 95 percent interval 40 to 60 (Week 1) to 90');
     expect(table.rows).toHaveLength(6);
@@ -243,7 +244,7 @@ describe('curves', () => {
   });
 });
 
-it('draws expected errors on one axis around the truth', () => {
+it('expectedChart draws margins on one scale, and reports a missing margin as answered already', () => {
   const { drawing, finding } = expectedChart('Expected', PEOPLE, [
     { label: 'a', margin: 100 },
     { label: 'b', margin: 50 },
@@ -257,7 +258,7 @@ it('draws expected errors on one axis around the truth', () => {
   expect(finding).toBe('Expected. a: ± 100. b: ± 50. c: answered already');
 });
 
-it('gives publishers of an overlap the series of their place', () => {
+it('upsetChart draws a publisher in the color of its place', () => {
   const { drawing } = upsetChart('Who', ['a', 'b'], [{ members: [1], value: 42, interval: [40, 44] }], {
     places: [4, 2],
   });
@@ -265,7 +266,7 @@ it('gives publishers of an overlap the series of their place', () => {
   expect(bar!.attributes.class).toBe('f3');
 });
 
-it('draws charts of nothing', () => {
+it('charts without data contain no NaN, Infinity or undefined', () => {
   const empty = [
     barChart('x', PEOPLE, []),
     bandChart('x', PEOPLE, []),
@@ -280,7 +281,7 @@ it('draws charts of nothing', () => {
   }
 });
 
-it('starts each month on the right weekday, and frames days above 90 %', () => {
+it('calendarChart starts a month on its weekday, and marks a day above 90 %', () => {
   const { drawing, finding } = calendarChart(
     'Budget',
     [{ date: '2026-10-01', share: 0.05 }, { date: '2026-10-02', share: 0.91 }, { date: '2026-10-03' }],
@@ -298,13 +299,13 @@ it('starts each month on the right weekday, and frames days above 90 %', () => {
   expect(finding).toBe('Budget: 2 days, at most 91 % spent, on October 2');
 });
 
-it('has 16 series of which no two have color and shape in common', () => {
+it('seriesAt returns 16 distinct combinations of color and shape', () => {
   const marks = Array.from({ length: 16 }, (_, i) => JSON.stringify(seriesAt(i)));
   expect(new Set(marks).size).toBe(16);
   expect(toText(swatch(seriesAt(1)))).toContain('<rect class="f2"');
 });
 
-it('writes hostile labels as text', () => {
+it('charts escape HTML in labels', () => {
   const pages = chartsOf(INTERVALS.usual!, HOSTILE).map(({ drawing }) => toText(drawing));
   for (const page of pages) {
     expect(page).not.toContain('<img');
@@ -313,7 +314,7 @@ it('writes hostile labels as text', () => {
   }
 });
 
-it('writes CSV that a spreadsheet neither splits nor runs', () => {
+it('toCsv quotes delimiters and escapes formulas', () => {
   const rows = [
     ['a "b", c', 1.5],
     ['=1+1', -2],

@@ -10,25 +10,25 @@ it.each([
   [[7], ['0', '2', '4', '6', '8']],
   [[1_709_468], ['0', '500k', '1M', '1.5M', '2M']],
   [[0], ['0', '1', '2', '3', '4']],
-])('counts %o in round numbers', (values, expected) => {
+])('scaleFromZero has round ticks for %o', (values, expected) => {
   expect(texts(scaleFromZero(values, PEOPLE))).toEqual(expected);
 });
 
-it('shows all digits where the numbers are close to each other', () => {
+it('scaleAround shows all digits of ticks that are close to each other', () => {
   const scale = scaleAround([420_602, 420_731, 420_860], PEOPLE);
   expect(texts(scale)).toEqual(['420,400', '420,600', '420,800', '421,000']);
 });
 
-it('writes shares in percent', () => {
+it('the ticks of shares are in percent', () => {
   expect(texts(scaleFromZero([0.262], SHARE), SHARE)).toEqual(['0 %', '10 %', '20 %', '30 %']);
   expect(texts(scaleBetween(0.7, 0.702, SHARE), SHARE)[1]).toBe('70.05 %');
 });
 
-it('counts nothing in parts of one', () => {
+it('the ticks of a number of people are integers', () => {
   expect(scaleAround([5], PEOPLE).ticks.every(Number.isInteger)).toBe(true);
 });
 
-it('places values in percent, and what is beyond at the end', () => {
+it('scaleBetween places values in percent, and clamps values beyond its ends', () => {
   const { at } = scaleBetween(0, 100, PEOPLE);
   expect([at(50), at(-5), at(Number.POSITIVE_INFINITY)]).toEqual([50, 0, 100]);
 });

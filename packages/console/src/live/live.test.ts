@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { refresher } from './live.ts';
 
-it('reads once for many changes, and once more for those that arrive during the read', async () => {
+it('refresher reads once for many changes, and once more for changes during the read', async () => {
   const reads: string[] = [];
   const ended: PromiseWithResolvers<void>[] = [];
   const changed = refresher((collection) => {

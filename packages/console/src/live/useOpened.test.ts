@@ -25,7 +25,7 @@ function queryOf(which: 'result' | 'request') {
   return { query: which === 'result' ? resultQuery(session, 'a') : requestQuery(session, 'a'), open };
 }
 
-it.each(['result', 'request'] as const)('a verified %s is used for five minutes', async (which) => {
+it.each(['result', 'request'] as const)('a verified %s is cached for five minutes', async (which) => {
   const { query, open } = queryOf(which);
   const read = () => queries.fetchQuery(query as object as { queryKey: string[] });
   await read();
@@ -37,10 +37,13 @@ it.each(['result', 'request'] as const)('a verified %s is used for five minutes'
   expect(open).toHaveBeenCalledTimes(2);
 });
 
-it.each(['result', 'request'] as const)('a %s is verified again while a page shows it', async (which) => {
-  const { query, open } = queryOf(which);
-  const leave = new QueryObserver(queries, query as object as { queryKey: string[] }).subscribe(() => {});
-  await vi.advanceTimersByTimeAsync(2 * VERIFIED_MS + 1);
-  leave();
-  expect(open).toHaveBeenCalledTimes(3);
-});
+it.each(['result', 'request'] as const)(
+  'a %s is verified again every five minutes while a page shows it',
+  async (which) => {
+    const { query, open } = queryOf(which);
+    const leave = new QueryObserver(queries, query as object as { queryKey: string[] }).subscribe(() => {});
+    await vi.advanceTimersByTimeAsync(2 * VERIFIED_MS + 1);
+    leave();
+    expect(open).toHaveBeenCalledTimes(3);
+  },
+);

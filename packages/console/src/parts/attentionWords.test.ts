@@ -13,7 +13,7 @@ const heading = (
     .heading;
 };
 
-it('says what needs attention, and whom it waits for', () => {
+it('attentionWords names the resource that needs attention, and the party it waits for', () => {
   const party = 'dataProviders/chirper';
   expect(heading('REFUSED', { title: 'Autumn' })).toBe('“Autumn” was refused');
   expect(heading('SILENT', { party })).toBe('Measurement m1 waits for chirper');
@@ -23,7 +23,7 @@ it('says what needs attention, and whom it waits for', () => {
   );
 });
 
-it('tells the own certificate from that of somebody it waits for', () => {
+it('attentionWords distinguishes your certificate from one of an awaited party', () => {
   const own = { name: 'measurementConsumers/acme/certificates/c1' };
   expect(heading('CERTIFICATE_EXPIRES', { ...own, until: '2026-11-30T12:00:00Z' })).toBe(
     'Your certificate ends in 12 days',
@@ -34,7 +34,7 @@ it('tells the own certificate from that of somebody it waits for', () => {
   );
 });
 
-it('leaves commands to the command line', () => {
+it('withoutCommands removes commands in parentheses', () => {
   const remedy =
     'Mend its endpoint, then resume it (mex webhooks resume); what is still in the log is sent then.';
   expect(withoutCommands(remedy)).toBe(

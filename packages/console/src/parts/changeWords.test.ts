@@ -7,7 +7,7 @@ const said = (kind: Parameters<typeof changeWords>[0]['kind'], version: number, 
   return `${what} ${happened}`;
 };
 
-it('says what changed', () => {
+it('changeWords describes a change by kind, version and state', () => {
   expect(said('MEASUREMENT', 1, 'AWAITING_REQUISITION_FULFILLMENT')).toBe('Measurement is new');
   expect(said('MEASUREMENT', 1, 'COMPUTING')).toBe('Measurement is being computed');
   expect(said('MEASUREMENT', 4, 'SUCCEEDED')).toBe('Measurement is complete');
@@ -23,7 +23,7 @@ it('says what changed', () => {
   expect(said('MEASUREMENT', 2, 'PAUSED')).toBe('Measurement was changed');
 });
 
-it('knows the page of each resource', () => {
+it('pathOf returns the page of a resource for a role', () => {
   expect(pathOf('measurementConsumers/acme/measurements/m1', 'consumer')).toBe('/measurements/m1');
   expect(pathOf('measurementConsumers/acme/measurements/m1/requisitions/r1', 'consumer')).toBe(
     '/measurements/m1',

@@ -26,7 +26,7 @@ describe('a report of three publishers', async () => {
   const view = sent(reportView(report));
   const labels = labelsOf(view.segments);
 
-  it('has the same people in rows, additions and totals', () => {
+  it('has overlaps and increments that add up to the total reach', () => {
     const rows = view.overlap.reduce((sum, { people }) => sum + people.value, 0);
     expect(rows).toBe(view.everyone!.value);
     const order = [2, 0, 1];
@@ -42,7 +42,7 @@ describe('a report of three publishers', async () => {
     expect(several.reduce((sum, { people }) => sum + people.value, 0)).toBe(view.several!.value);
   });
 
-  it('has every order of what each one adds', () => {
+  it('has increments for different orders of the publishers', () => {
     for (const order of [
       [0, 1, 2],
       [1, 2, 0],
@@ -51,7 +51,7 @@ describe('a report of three publishers', async () => {
       expect(addedChart(view, labels, order)!.table.rows).toHaveLength(3);
   });
 
-  it('draws weeks that never fall and end with the total', () => {
+  it('draws a weekly chart that never decreases and ends with the total reach', () => {
     const [weeks] = overTimeCharts(view, labels);
     const values = weeks!.chart.table.rows.map((row) => Number(row[1]));
     expect(values).toHaveLength(4);
@@ -60,7 +60,7 @@ describe('a report of three publishers', async () => {
     expect(weeks!.chart.table.rows[0]![0]).toBe('Sep 13');
   });
 
-  it('draws groups that add up, with one series for each value of the last attribute', () => {
+  it('draws a chart of groups that add up to the total reach', () => {
     const [groups] = groupCharts(view, labels);
     expect(groups!.attributes).toEqual(['age', 'sex']);
     expect(groups!.chart.table.rows).toHaveLength(6);
@@ -68,7 +68,7 @@ describe('a report of three publishers', async () => {
     expect(sum).toBe(view.everyone!.value);
   });
 
-  it('draws an interval with every figure', () => {
+  it('draws intervals in every chart', () => {
     const charts = [
       onceChart(view)!,
       overlapChart(view, labels),
@@ -83,14 +83,14 @@ describe('a report of three publishers', async () => {
     }
   });
 
-  it('says which figure is noise', () => {
+  it('reports a figure that is too small to tell from noise', () => {
     const [noise, ...others] = findingsOf(view, labels, nameOf);
     expect(others).toEqual([]);
     expect(noise!.title).toBe('One figure is too small to tell from noise.');
     expect(noise!.detail).toMatch(/^Reach of inAll \(0–[\d,]+\)/);
   });
 
-  it('has a pull for every answer, all of them small', () => {
+  it('has a pull below 4 for every answer', () => {
     expect(view.needs.every(({ pull }) => Math.abs(pull!) < 4)).toBe(true);
     expect(fitChart(view, labels, nameOf).table.rows).toHaveLength(view.needs.length);
   });
@@ -112,7 +112,7 @@ describe('a report of three publishers', async () => {
   });
 });
 
-it('charges each publisher for its own new answers, and nothing for reused ones', async () => {
+it('reportView returns the charges of each publisher, and marks reused answers', async () => {
   const { report, plan, rehearsal } = await computed();
   const planned = planView(plan, rehearsal).charges;
   expect(sent(reportView(report, new Map(), rehearsal.charges)).charges).toEqual(planned);
@@ -127,7 +127,7 @@ it('charges each publisher for its own new answers, and nothing for reused ones'
   ]);
 });
 
-it('names a measurement of several publishers, without the day after its last one', async () => {
+it('needWords names the publishers of a measurement, and its first and last day', async () => {
   const { report } = await capped();
   const { needs, segments } = report.plan;
   const summed = needs.filter(({ need }) => need.type === 'IMPRESSION');
@@ -140,7 +140,7 @@ it('names a measurement of several publishers, without the day after its last on
   );
 });
 
-it('has frequencies, their average, and what a cap would save', async () => {
+it('a report with frequencies has their average, and the impressions beyond each cap', async () => {
   const view = sent(reportView((await capped()).report));
   const figure = view.figures.find(({ frequencies }) => frequencies)!;
   expect(kChart(figure, 3).table.rows[0]![1]).toBe(view.everyone!.value);
@@ -159,7 +159,7 @@ it('has frequencies, their average, and what a cap would save', async () => {
   }
 });
 
-it('names the publisher and the measurement that do not fit, and keeps both columns', async () => {
+it('an inconsistent report names the publisher and measurement that do not fit, and has raw figures', async () => {
   const { report } = await inflated();
   const measured = new Map(
     report.plan.needs.map(({ key }, i) => [key, { measurement: `measurements/${i}`, state: 'SUCCEEDED' }]),
@@ -174,7 +174,7 @@ it('names the publisher and the measurement that do not fit, and keeps both colu
   expect(figure.raw).toBeGreaterThan(figure.value! * 1.05);
 });
 
-it('shows what is answered, and names the measurement that is not', async () => {
+it('an incomplete report has the answered figures, and names the measurement that failed', async () => {
   const { report } = await computed({ change: ({ union }, of) => (union === 7 ? undefined : of) });
   const lost = report.plan.needs.find(({ union }) => union === 7)!.key;
   const view = sent(
@@ -187,7 +187,7 @@ it('shows what is answered, and names the measurement that is not', async () => 
   expect(finding.detail).toContain('It was refused.');
 });
 
-it('names segments after publishers only if that is clear', () => {
+it('labelsOf names segments after their publishers only if these differ', () => {
   const segment = (name: string, dataProvider: string) => ({
     ...{ name, eventGroups: [], dataProviders: [`dataProviders/${dataProvider}`] },
   });
@@ -196,7 +196,7 @@ it('names segments after publishers only if that is clear', () => {
   expect(labelsOf([segment('a', 'x'), segment('b', 'x')], look)[0]).toEqual({ label: 'a', place: 0 });
 });
 
-it('says periods in the time zone of the report', () => {
+it('figureWords and needWords show periods in the time zone of the report', () => {
   const segments = [{ name: 'tv', eventGroups: [], dataProviders: ['dataProviders/x'] }];
   const view = {
     segments,

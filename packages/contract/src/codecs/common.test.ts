@@ -9,7 +9,7 @@ const ECDSA_SHA384 = '1.2.840.10045.4.3.3';
 const RSA_SHA512 = '1.2.840.113549.1.1.13';
 
 describe('the algorithm of a signature', () => {
-  it('follows from the key where nobody names it', () => {
+  it('defaults to the algorithm of the key', () => {
     expect([P256, P384, P521, RSA].map((key) => signatureHash(undefined, key))).toEqual([
       'SHA-256',
       'SHA-384',
@@ -24,7 +24,7 @@ describe('the algorithm of a signature', () => {
     ]);
   });
 
-  it('by its name is one for the keys of its curve', () => {
+  it('by name is accepted only for its key type and curve', () => {
     expect(signatureHash('ECDSA_P384_SHA384', P384)).toBe('SHA-384');
     expect(signatureHash('ECDSA_P384_SHA384', P256)).toBeUndefined();
     expect(signatureHash('ECDSA_P384_SHA384', RSA)).toBeUndefined();
@@ -32,7 +32,7 @@ describe('the algorithm of a signature', () => {
     expect(signatureHash('RSA_PKCS1_SHA512', P521)).toBeUndefined();
   });
 
-  it('by its OID is one for the keys of its kind, whatever their curve', () => {
+  it('by OID is accepted for every curve of its key type', () => {
     expect([P256, P384, P521, RSA].map((key) => signatureHash(ECDSA_SHA384, key))).toEqual([
       'SHA-384',
       'SHA-384',
@@ -42,7 +42,7 @@ describe('the algorithm of a signature', () => {
     expect([P256, RSA].map((key) => signatureHash(RSA_SHA512, key))).toEqual([undefined, 'SHA-512']);
   });
 
-  it('is none for other keys and other names', () => {
+  it('is undefined for unsupported keys and unknown names', () => {
     expect(signatureHash(undefined, { keyType: 'ed25519' })).toBeUndefined();
     expect(signatureHash(undefined, { keyType: 'EC', curve: 'secp256k1' })).toBeUndefined();
     for (const name of ['', 'toString', '__proto__', '1.2.3']) {

@@ -4,7 +4,7 @@ import { canonicalRanges, populationBytes, populationSize } from './vidRanges.ts
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-test('ranges are sorted, and joined where they touch', () => {
+test('canonicalRanges sorts ranges, and joins adjacent ones', () => {
   const given = [
     { start: 21, end: 30 },
     { start: 1, end: 10 },
@@ -22,7 +22,7 @@ test('ranges are sorted, and joined where they touch', () => {
   expect(populationSize(canonical)).toBe(23);
 });
 
-test('the bytes are two big-endian uint32 a range, the same for the same VIDs', () => {
+test('populationBytes writes two big-endian uint32 per range, the same for equal sets of VIDs', () => {
   expect(hex(populationBytes([{ start: 1, end: MAX_VID }]))).toBe('000000017ffffffe');
   const whole = populationBytes([{ start: 5, end: 300 }]);
   expect(hex(whole)).toBe('000000050000012c');
@@ -58,6 +58,6 @@ test.each([
     '1-2 and 2-2',
   ],
   [[[2, 1]], '2-1'],
-])('ranges %j are rejected by name', (ranges, named) => {
+])('populationBytes rejects %j with an error that names the ranges', (ranges, named) => {
   expect(() => populationBytes(ranges.map(([start, end]) => ({ start: start!, end: end! })))).toThrow(named);
 });

@@ -6,7 +6,7 @@ import { REASONS, type Reason } from './reasons.ts';
 const bodyOf = (error: ExchangeError) => parseJson(JSON.stringify(error));
 
 describe('an error read back from its response', () => {
-  it.each(Object.keys(REASONS) as Reason[])('is the one that was sent: %s', (reason) => {
+  it.each(Object.keys(REASONS) as Reason[])('equals the error that was sent: %s', (reason) => {
     const error = new ExchangeError(reason, 'No.', {
       metadata: { existing: 'a/b' },
       violations: [{ field: 'x.y', description: 'is wrong' }],
@@ -19,7 +19,7 @@ describe('an error read back from its response', () => {
     });
   });
 
-  it('keeps a reason that this version does not know, and the code of the same status for such a code', () => {
+  it('keeps an unknown reason, and maps an unknown code by its HTTP status', () => {
     const error = errorFromJson({
       error: {
         code: 400,
@@ -44,7 +44,7 @@ describe('an error read back from its response', () => {
     expect(error.httpStatus).toBe(400);
   });
 
-  it('waits for the longer of Retry-After and RetryInfo', () => {
+  it('has the longer delay of Retry-After and RetryInfo', () => {
     const limited = bodyOf(new ExchangeError('RATE_LIMITED', 'Slow down.', { retryAfterSeconds: 7 }));
     expect(errorFromJson(limited, { retryAfterSeconds: 2 })?.retryAfterSeconds).toBe(7);
     expect(errorFromJson(limited, { retryAfterSeconds: 9 })?.retryAfterSeconds).toBe(9);
@@ -52,10 +52,10 @@ describe('an error read back from its response', () => {
   });
 
   it.each<[string, JsonValue]>([
-    ['nothing', null],
-    ['a text', 'Bad gateway'],
-    ['an object', {}],
-    ['an error in words', { error: 'no' }],
+    ['null', null],
+    ['a string', 'Bad gateway'],
+    ['an empty object', {}],
+    ['an error that is a string', { error: 'no' }],
     ['an error without details', { error: { code: 503, status: 'UNAVAILABLE', message: 'no' } }],
     [
       'an error of another service',
@@ -74,7 +74,7 @@ describe('an error read back from its response', () => {
         },
       },
     ],
-  ])('is not made of %s', (_title, body) => {
+  ])('is undefined for %s', (_title, body) => {
     expect(errorFromJson(body)).toBeUndefined();
   });
 });

@@ -17,7 +17,7 @@ function read(schema: TSchema, text: string, direction: 'request' | 'response' =
 }
 
 describe('a response', () => {
-  it('of a newer exchange is read without what it added, at every depth', () => {
+  it('is decoded without unknown fields at every depth, and a request with them is rejected', () => {
     const text = `{"state":"SUCCEEDED","colour":"blue","protocolConfig":{"direct":{"rounds":3},"quantum":{}},
       "results":[{"certificate":"dataProviders/p/certificates/c","weight":1,
         "encryptedResult":{"ciphertext":"AQ==","typeUrl":"t","algorithm":"x"}}]}`;
@@ -40,7 +40,7 @@ describe('a response', () => {
     ]);
   });
 
-  it('may hold values that were added to closed lists, kinds of parties, and longer texts', () => {
+  it('may have unknown enum values, unknown kinds of parties and longer texts', () => {
     const failure = { reason: 'SOLAR_FLARE', message: 'm'.repeat(5000) };
     const text = JSON.stringify({ state: 'PAUSED', name: 'auditors/a/measurements/m', failure });
     expect(read(Measurement, text)).toEqual(JSON.parse(text));
@@ -49,7 +49,7 @@ describe('a response', () => {
     expect(read(Requisition, JSON.stringify({ state: 'FULFILLED', duchies }))).toMatchObject({ duchies });
   });
 
-  it('is refused where a type or a required member is not as promised', () => {
+  it('is rejected if a required field is missing or a value is invalid', () => {
     expect(read(Measurement, '{}')).toEqual(['state is required']);
     expect(read(Measurement, '{"state":1}')).toEqual(['state must be a string']);
     expect(read(Measurement, '[]')).toEqual([' must be an object']);
@@ -61,7 +61,7 @@ describe('a response', () => {
     ]);
   });
 
-  it('gives bytes that belong to the reader, of the class that browsers have', () => {
+  it('has bytes as a Uint8Array that owns its buffer', () => {
     const text =
       '{"x509Der":"AQI=","subjectKeyIdentifier":"Aw==","notBefore":"2026-01-01T00:00:00Z","notAfter":"2027-01-01T00:00:00Z"}';
     const { x509Der } = read(Certificate, text) as Certificate;
@@ -69,7 +69,7 @@ describe('a response', () => {
     expect(x509Der.buffer.byteLength).toBe(2);
   });
 
-  it('gives free JSON as plain JSON, and 64-bit integers exactly', () => {
+  it('has free JSON as plain JSON, and exact 64-bit integers', () => {
     const text = '{"typeUrl":"t","message":{"ratio":0.5,"big":18446744073709551615,"list":[1,null]}}';
     expect(read(DecodedMessage, text)).toEqual({
       typeUrl: 't',
@@ -82,18 +82,18 @@ describe('a response', () => {
   });
 });
 
-describe('an integer', () => {
+describe('an integer field from 1 to 10', () => {
   const schema = object({ n: integer(1, 10) });
 
-  it.each(['1', '10'])('%s is read', (n) => {
+  it.each(['1', '10'])('accepts %s', (n) => {
     expect(read(schema, `{"n":${n}}`, 'request')).toEqual({ n: Number(n) });
   });
 
-  it.each(['0', '11', '1.5', '-1', '9007199254740993', '"5"', 'true'])('%s is rejected', (n) => {
+  it.each(['0', '11', '1.5', '-1', '9007199254740993', '"5"', 'true'])('rejects %s', (n) => {
     expect(read(schema, `{"n":${n}}`, 'request')).toEqual(['n must be an integer from 1 to 10']);
   });
 
-  it('may be above the limits that this version knows, in a response', () => {
+  it('accepts a larger value in a response', () => {
     expect(read(schema, '{"n":11}')).toEqual({ n: 11 });
   });
 });

@@ -9,7 +9,7 @@ import { canonicalJson, exactJson, JsonText, toJson, toJsonChunks, toJsonParts }
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
 describe('JSON text from a schema', () => {
-  it('has the members in the order of the schema, and none that are absent', () => {
+  it('has the members in the order of the schema, without absent ones', () => {
     const spec = { signature: bytes(1), message: bytes(251, 255), signatureAlgorithm: undefined };
     expect(toJson(Measurement, { state: 'FAILED', name: 'n', measurementSpec: spec } as Measurement)).toBe(
       '{"name":"n","state":"FAILED","measurementSpec":{"message":"+/8=","signature":"AQ=="}}',
@@ -17,20 +17,20 @@ describe('JSON text from a schema', () => {
     expect(toJson(Requisition, {} as Requisition)).toBe('{}');
   });
 
-  it('escapes what texts and keys of maps hold', () => {
+  it('has escaped strings and map keys', () => {
     const hostile = 'a"b\\c\n\u2028\ud800';
     const entry = { dataProviderCertificate: hostile };
     const text = toJson(Measurement, { dataProviders: { [hostile]: entry, b: {} } } as never);
     expect(JSON.parse(text)).toEqual({ dataProviders: { [hostile]: entry, b: {} } });
   });
 
-  it('writes 64-bit integers digit by digit', () => {
+  it('has exact 64-bit integers', () => {
     expect(toJson(Requisition, { nonce: 2n ** 64n - 1n } as Requisition)).toBe(
       '{"nonce":18446744073709551615}',
     );
   });
 
-  it('writes free JSON as it was read, numbers and their spelling included', () => {
+  it('preserves the number notation of free JSON', () => {
     const json = '{"b":[1,2.50,1e3,18446744073709551615,null,"\\u0001"],"a":{"d":true,"c":"x"}}';
     const metadata = { eventGroupMetadataDescriptor: 'd', metadata: parseJson(json) };
     const input = { encryptedMetadata: { metadata } } as never;
@@ -40,14 +40,14 @@ describe('JSON text from a schema', () => {
     );
   });
 
-  it('gives the same content the same canonical text, whatever the order of its members', () => {
+  it('is the same in canonical form for any order of members', () => {
     const one = { dataProviders: { b: {}, a: { nonceHash: bytes(1) } }, name: 'n' } as never;
     const other = { name: 'n', dataProviders: { a: { nonceHash: bytes(1) }, b: {} } } as never;
     const text = '{"dataProviders":{"a":{"nonceHash":"AQ=="},"b":{}},"name":"n"}';
     expect([one, other].map((value) => canonicalJson(Measurement, value))).toEqual([text, text]);
   });
 
-  it('is made in parts that end between the items of an array', () => {
+  it('is split into parts between the items of an array', () => {
     const item = (size: number) => ({
       certificate: 'c',
       encryptedResult: { ciphertext: new Uint8Array(size) },
@@ -60,7 +60,7 @@ describe('JSON text from a schema', () => {
     expect(toJsonParts(Measurement, { results: [] } as never)).toEqual(['{"results":[]}']);
   });
 
-  it('is made item by item while it is read', () => {
+  it('is generated lazily, one array item at a time', () => {
     const list = object({ results: array(Requisition), count: optional(number()) });
     const item = { name: 'n', nonce: 1n } as Requisition;
     for (const value of [
@@ -82,7 +82,7 @@ describe('JSON text from a schema', () => {
     expect([chunks.next().value, read]).toEqual([`,${toJson(Requisition, item)}`, 1]);
   });
 
-  it('holds free JSON that is text already as it is, and exact values as text', () => {
+  it('includes JsonText unchanged, and exactJson keeps numbers exact', () => {
     const json = '{"b": [1, 2.50], "a": 18446744073709551615}';
     const metadata = { eventGroupMetadataDescriptor: 'd', metadata: new JsonText(json) };
     expect(toJson(EventGroupInput, { encryptedMetadata: { metadata } } as never)).toContain(
@@ -91,7 +91,7 @@ describe('JSON text from a schema', () => {
     expect(exactJson(parseJson(json))).toBe(json.replaceAll(' ', ''));
   });
 
-  it('throws where an array was promised and something else came', () => {
+  it('throws a TypeError if a value is not the array of its schema', () => {
     expect(() => toJson(Measurement, { results: 'none' } as never)).toThrow(TypeError);
   });
 });

@@ -55,7 +55,7 @@ function accepts(schema: string | JsonSchema, value: unknown): boolean {
 }
 
 describe('the operations', () => {
-  it('are the rows of the routes table, each one once', () => {
+  it('match the routes one to one', () => {
     expect(operations).toHaveLength(routes.length);
     for (const route of routes) expect(operationOf(route)?.summary).toBe(route.summary);
   });
@@ -66,14 +66,14 @@ describe('the operations', () => {
       expect(operationOf(route)!.operationId).toMatch(new RegExp(`^${route.operation}`));
   });
 
-  it('take validateOnly if and only if they are mutations', () => {
+  it('have a validateOnly parameter if and only if they are mutations', () => {
     for (const route of routes) {
       const names = operationOf(route)!.parameters.map(({ name }) => name);
       expect(names.includes('validateOnly'), route.operation).toBe(route.mutates ?? false);
     }
   });
 
-  it('say who may call them', () => {
+  it('describe their callers', () => {
     expect(document.paths[`${API_PREFIX}/dataProviders/{dataProvider}/requisitions`]!.get!.description).toBe(
       'Callers: data providers (only under their own name).',
     );
@@ -87,13 +87,13 @@ describe('the operations', () => {
     }
   });
 
-  it('take repeated parameters one value at a time', () => {
+  it('accept list parameters as repeated parameters', () => {
     const lists = operations.flatMap(({ parameters }) => parameters).filter(({ schema }) => schema.items);
     expect(lists.map(({ name }) => name)).toContain('filter.states');
     for (const list of lists) expect(list).toMatchObject({ style: 'form', explode: true });
   });
 
-  it('need a body only where something in it is required', () => {
+  it('require a body only if it has a required field', () => {
     const required = (name: string) =>
       operations.find(({ operationId }) => operationId === name)!.requestBody!.required;
     expect([required('cancelMeasurement'), required('refuseRequisition')]).toEqual([false, true]);
@@ -101,7 +101,7 @@ describe('the operations', () => {
 });
 
 describe('the errors of an operation', () => {
-  it('are all those of its route, each under its HTTP status, and no others', () => {
+  it('are exactly those of its route, each under its HTTP status', () => {
     for (const route of routes) {
       const { 200: _ok, ...responses } = operationOf(route)!.responses;
       const wanted = Map.groupBy(errorsOf(route), ({ httpStatus }) => String(httpStatus));
@@ -119,7 +119,7 @@ describe('the errors of an operation', () => {
     }
   });
 
-  it('fit the response of their status, and those of other operations do not', () => {
+  it('match the response schema of their status, and other errors do not', () => {
     const route = routes.find(({ operation }) => operation === 'fulfillDirectRequisition')!;
     const schema = schemaOf(operationOf(route)!.responses[400]!);
     for (const reason of Object.keys(REASONS) as Reason[]) {
@@ -129,7 +129,7 @@ describe('the errors of an operation', () => {
     }
   });
 
-  it('have responses that some operation refers to', () => {
+  it('have no shared response without a reference', () => {
     const references = operations.flatMap(({ responses }) =>
       Object.values(responses).flatMap((response) => ('$ref' in response ? [response.$ref] : [])),
     );
@@ -150,14 +150,14 @@ describe('the errors of an operation', () => {
 });
 
 describe('the schemas', () => {
-  it('are referred to by names that exist, and none is there for nothing', () => {
+  it('are all referenced, and every reference exists', () => {
     const references = new Set(allSchemas.map(({ $ref }) => $ref).filter((ref) => ref !== undefined));
     expect([...references].sort()).toEqual(
       Object.keys(schemas).map((name) => `#/components/schemas/${name}`),
     );
   });
 
-  it('hold no keyword or format that only our codecs know', () => {
+  it('have only standard keywords and formats', () => {
     const keywords =
       '$ref title description type format contentEncoding pattern const enum examples default minimum minLength ' +
       'maxLength minItems maxItems minProperties items properties required propertyNames additionalProperties ' +
@@ -168,7 +168,7 @@ describe('the schemas', () => {
     expect([...formats].sort()).toEqual(['date-time', 'uint64', undefined]);
   });
 
-  it('are written once where they recur', () => {
+  it('are shared by reference if they occur repeatedly', () => {
     expect(schemas.Measurement!.properties!.measurementSpec).toEqual({
       $ref: '#/components/schemas/SignedMessage',
     });
@@ -178,7 +178,7 @@ describe('the schemas', () => {
     expect(schemas.Requisition!.properties!.refusal).toEqual({ $ref: '#/components/schemas/Refusal' });
   });
 
-  it('take the names that the codecs take', () => {
+  it('accept the same requisition names as parseName', () => {
     const pattern = new RegExp(schemas.Requisition!.properties!.name!.pattern!);
     for (const name of [
       'dataProviders/a/requisitions/b',
@@ -191,7 +191,7 @@ describe('the schemas', () => {
   });
 });
 
-describe('what the exchange writes', () => {
+describe('JSON from the exchange', () => {
   const bytes = Uint8Array.of(1, 2, 3);
   const signed = { message: bytes, signature: bytes };
   const key = { '@type': 'type', data: bytes };
@@ -212,7 +212,7 @@ describe('what the exchange writes', () => {
     duchies: { 'duchies/d': { duchyCertificate: 'duchies/d/certificates/c' } },
   } satisfies Requisition;
 
-  it('fits its schema', () => {
+  it('matches its schema', () => {
     expect(accepts('Requisition', JSON.parse(toJson(Requisition, requisition)))).toBe(true);
     const { dataProviderCertificate, dataProviderPublicKey, encryptedRequisitionSpec, nonceHash } =
       requisition;
@@ -232,12 +232,12 @@ describe('what the exchange writes', () => {
     expect(accepts('MeasurementInput', JSON.parse(toJson(Requisition, requisition)))).toBe(false);
   });
 
-  it('does not fit it when a map has a key of another kind', () => {
+  it('does not match its schema if a map has a key of another kind', () => {
     const duchies = { 'dataProviders/d': { duchyCertificate: 'duchies/d/certificates/c' } };
     expect(accepts('Requisition', JSON.parse(toJson(Requisition, { ...requisition, duchies })))).toBe(false);
   });
 
-  it('fits the response when it is an error', () => {
+  it('matches the response schema if it is an error', () => {
     const { responses } = operationOf(routes.find(({ operation }) => operation === 'refuseRequisition')!)!;
     const [invalidSchema, limited] = [schemaOf(responses[400]!), schemaOf(responses[429]!)];
     expect(accepts(invalidSchema, invalid([{ field: 'etag', description: 'is required' }]))).toBe(true);

@@ -17,8 +17,8 @@ it('the aggregator comes last in the ring', () => {
   expect(ringOf({ workers: [BETA, ALPHA], aggregator: GAMMA })).toEqual([BETA, ALPHA, GAMMA]);
 });
 
-describe('a config', () => {
-  it('may be at its limits', () => {
+describe('a Liquid Legions config', () => {
+  it('is valid at its limits', () => {
     expect(liquidLegionsViolations(CONFIG)).toEqual([]);
     expect(liquidLegionsViolations(FREQUENCY)).toEqual([]);
     const hiding = { epsilon: 1, delta: 1e-5 };
@@ -35,31 +35,31 @@ describe('a config', () => {
   test.each<[string, Partial<LiquidLegionsConfig>, string]>([
     ['no workers', { workers: [] }, 'workers'],
     ['eleven workers', { workers: Array.from({ length: 11 }, (_, i) => `duchies/d${i}`) }, 'workers'],
-    ['a worker twice', { workers: [ALPHA, ALPHA] }, 'workers'],
+    ['a duplicate worker', { workers: [ALPHA, ALPHA] }, 'workers'],
     ['the aggregator as a worker', { workers: [ALPHA, GAMMA] }, 'workers'],
-    ['no decay', { decayRate: 0 }, 'decayRate'],
-    ['a decay that is no number', { decayRate: Number.NaN }, 'decayRate'],
-    ['too much decay', { decayRate: 100.1 }, 'decayRate'],
+    ['a decay rate of 0', { decayRate: 0 }, 'decayRate'],
+    ['a decay rate of NaN', { decayRate: Number.NaN }, 'decayRate'],
+    ['a decay rate above 100', { decayRate: 100.1 }, 'decayRate'],
     ['no registers', { maxSize: 0 }, 'maxSize'],
-    ['half a register', { maxSize: 1.5 }, 'maxSize'],
+    ['a fractional number of registers', { maxSize: 1.5 }, 'maxSize'],
     ['too many registers', { maxSize: 1_000_001 }, 'maxSize'],
     ['no indicators', { samplingIndicatorSize: 0 }, 'samplingIndicatorSize'],
     ['too many indicators', { samplingIndicatorSize: 2 ** 32 - 1 }, 'samplingIndicatorSize'],
-    ['one frequency', { maximumFrequency: 1 }, 'maximumFrequency'],
-    ['too many frequencies', { maximumFrequency: 101 }, 'maximumFrequency'],
+    ['a maximum frequency of 1', { maximumFrequency: 1 }, 'maximumFrequency'],
+    ['a maximum frequency above 100', { maximumFrequency: 101 }, 'maximumFrequency'],
     [
       'an epsilon of 0',
       { histogramPrivacyParams: { epsilon: 0, delta: 1e-9 } },
       'histogramPrivacyParams.epsilon',
     ],
     [
-      'a high epsilon',
+      'an epsilon above 1',
       { publisherPrivacyParams: { epsilon: 1.1, delta: 1e-9 } },
       'publisherPrivacyParams.epsilon',
     ],
     ['a delta of 0', { publisherPrivacyParams: { epsilon: 1, delta: 0 } }, 'publisherPrivacyParams.delta'],
     [
-      'a high delta',
+      'a delta above 1e-5',
       { histogramPrivacyParams: { epsilon: 1, delta: 1.1e-5 } },
       'histogramPrivacyParams.delta',
     ],

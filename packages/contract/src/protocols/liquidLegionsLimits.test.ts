@@ -9,7 +9,7 @@ import { mpcNoiseOffset } from './shareShuffleLimits.ts';
 
 const HIDING = { epsilon: 0.1, delta: 1e-9 };
 
-it('each duchy adds registers for the reach, the publishers and every number of providers, twice the known ones too', () => {
+it('the noise registers of a duchy are for reach, publishers, numbers of providers and known registers', () => {
   const shapes = legionsNoiseShapes(3, 3);
   const offset = (shape: keyof typeof shapes, params: typeof HIDING) =>
     mpcNoiseOffset('DISCRETE_GAUSSIAN', params, shapes[shape]);
@@ -27,7 +27,7 @@ it('each duchy adds registers for the reach, the publishers and every number of 
   expect(knownRegisterCount('liquidLegionsV2', 3)).toBe(4);
 });
 
-it('geometric noise is as large as what one person, or the registers of one person, can change', () => {
+it('the noise of reach, frequency, histogram and publishers has the sensitivities 1, 2, 2 and 5', () => {
   const { reach, frequency, histogram, publisher } = legionsNoiseShapes(5, 3);
   expect([reach, frequency, histogram, publisher].map(({ sensitivity }) => sensitivity)).toEqual([
     1, 2, 2, 5,

@@ -19,14 +19,14 @@ function read(value: object): { config?: ProtocolConfig | undefined; violations:
 }
 
 describe('a Liquid Legions config', () => {
-  it('is written and read as it is, numbers exactly', () => {
+  it('is unchanged after it is written as JSON and read back', () => {
     for (const config of [{ liquidLegionsV2: FREQUENCY }, { reachOnlyLiquidLegionsV2: REACH_ONLY }]) {
       expect(JSON.parse(toJson(ProtocolConfig, config as never))).toEqual(config);
       expect(read(config)).toEqual({ config, violations: [] });
     }
   });
 
-  it('has a frequency only in the protocol with frequencies', () => {
+  it('must have frequency fields in liquidLegionsV2, and none in reachOnlyLiquidLegionsV2', () => {
     const { violations } = read({ liquidLegionsV2: REACH_ONLY });
     expect(violations.map(({ field }) => field)).toEqual([
       'liquidLegionsV2.samplingIndicatorSize',
@@ -35,7 +35,7 @@ describe('a Liquid Legions config', () => {
     expect(read({ reachOnlyLiquidLegionsV2: FREQUENCY }).violations).toHaveLength(2);
   });
 
-  it('is found whichever of the two it is', () => {
+  it('is returned by liquidLegionsOf for both protocols', () => {
     const { config } = read({ liquidLegionsV2: FREQUENCY });
     expect(liquidLegionsOf(config!)).toEqual({ protocol: 'liquidLegionsV2', config: FREQUENCY });
     const { config: reachOnly } = read({ reachOnlyLiquidLegionsV2: REACH_ONLY });
@@ -44,7 +44,7 @@ describe('a Liquid Legions config', () => {
   });
 });
 
-describe('the protocol that a consumer asks for', () => {
+describe('the requested protocol', () => {
   const wish = (value: object) => decode(ProtocolWish, parseJson(JSON.stringify(value)), []);
   const faultOf = (value: object) => {
     try {
@@ -54,7 +54,7 @@ describe('the protocol that a consumer asks for', () => {
     }
   };
 
-  it('is the one member, whatever is in it', () => {
+  it('is the name of the only member, whatever its content', () => {
     expect(wishedProtocol(undefined, 'protocolConfig')).toBeUndefined();
     expect(wishedProtocol(wish({ liquidLegionsV2: {} }), 'protocolConfig')).toBe('liquidLegionsV2');
     expect(wishedProtocol(wish({ measurementType: 'REACH', direct: { a: [1] } }), 'protocolConfig')).toBe(
@@ -62,13 +62,13 @@ describe('the protocol that a consumer asks for', () => {
     );
   });
 
-  it('is one', () => {
+  it('is rejected unless there is exactly one', () => {
     expect(faultOf({})).toEqual(['protocolConfig']);
     expect(faultOf({ direct: {}, liquidLegionsV2: {} })).toEqual(['protocolConfig']);
     expect(faultOf({ direct: null, liquidLegionsV2: {} })).toBeUndefined();
   });
 
-  it('is one that exists', () => {
+  it('is rejected if it is unknown', () => {
     const violations: Violation[] = [];
     decode(ProtocolWish, parseJson('{"quantum": {}}'), violations);
     expect(violations.map(({ field }) => field)).toEqual(['quantum']);

@@ -6,7 +6,7 @@ const ring = { workers: ['duchies/b', 'duchies/a'], aggregator: 'duchies/c' } as
 const printed = (config: Parameters<typeof stepsOf>[0]) =>
   stepsOf(config).map(({ step, duchy, stage }) => `${step} ${duchy.at(-1)} ${stage}`);
 
-it('share-shuffle: setup one after the other, both shuffle, then the aggregator', () => {
+it('stepsOf returns two setups, a parallel shuffle and the aggregation for share-shuffle', () => {
   const config = { firstWorker: 'duchies/a', secondWorker: 'duchies/b', aggregator: 'duchies/c' };
   expect(printed({ honestMajorityShareShuffle: config as ShareShuffleConfig })).toEqual([
     '1 a SETUP_PHASE',
@@ -17,7 +17,7 @@ it('share-shuffle: setup one after the other, both shuffle, then the aggregator'
   ]);
 });
 
-it('reach-only Liquid Legions: all workers set up, then once around the ring', () => {
+it('stepsOf returns the setup and one round of the ring for reach-only Liquid Legions', () => {
   expect(printed({ reachOnlyLiquidLegionsV2: ring })).toEqual([
     '1 b SETUP_PHASE',
     '1 a SETUP_PHASE',
@@ -28,7 +28,7 @@ it('reach-only Liquid Legions: all workers set up, then once around the ring', (
   ]);
 });
 
-it('Liquid Legions with frequencies goes around the ring three times', () => {
+it('stepsOf returns the setup and three rounds of the ring for Liquid Legions with frequencies', () => {
   const steps = printed({ liquidLegionsV2: ring });
   expect(steps).toHaveLength(12);
   expect(steps.slice(3)).toEqual([
@@ -44,6 +44,6 @@ it('Liquid Legions with frequencies goes around the ring three times', () => {
   ]);
 });
 
-it('nobody computes a direct measurement', () => {
+it('stepsOf returns no steps for a direct protocol', () => {
   expect(stepsOf({ direct: {} })).toEqual([]);
 });

@@ -25,7 +25,7 @@ describe('the registers of an interval', () => {
     [1000, 1 / 3, 1 / 3],
     [3, 0.1, 0.1],
     [1, 0, 1],
-  ])('are those of the public rule: %d VIDs from %d, %d wide', (size, start, width) => {
+  ])('follow the public rule for %d VIDs from %d with width %d', (size, start, width) => {
     const sample = sampledRegisters(size, { start, width });
     const indexes = publicRule(size, start, width);
     expect(sample.count).toBe(indexes.length);
@@ -33,7 +33,7 @@ describe('the registers of an interval', () => {
     for (let index = 0; index < size; index++) expect(registers[index]).toBe(indexes.indexOf(index));
   });
 
-  test('never give two VIDs one register, whatever the interval', () => {
+  test('are distinct for distinct VIDs', () => {
     for (let i = 0; i < 400; i++) {
       const size = 1 + ((i * 7919) % 500);
       const start = ((i * 104_729) % 401) / 400;
@@ -48,7 +48,7 @@ describe('the registers of an interval', () => {
     }
   });
 
-  test('of everybody are all', () => {
+  test('from 0 with width 1 are all registers', () => {
     for (const size of [1, 1000, 2 ** 24]) {
       expect(sampledRegisters(size, { start: 0, width: 1 })).toEqual({
         first: 0,
@@ -59,7 +59,7 @@ describe('the registers of an interval', () => {
     }
   });
 
-  test('are rounded as 32-bit floats are', () => {
+  test('are computed with the rounding of 32-bit floats', () => {
     // As a 32-bit float, 0.1 is a little more than a tenth, but its product with 10,000,000 is rounded to 1,000,000.
     // The sizes 2^24 + 1 and 2^24 + 3 are not 32-bit floats, so they are rounded as well.
     expect(sampledRegisters(10_000_000, { start: 0.1, width: 0.2 })).toMatchObject({ first: 1_000_000 });
@@ -67,7 +67,7 @@ describe('the registers of an interval', () => {
     expect(sampledRegisters(2 ** 24 + 3, { start: 0, width: 1 }).count).toBe(2 ** 24 + 4);
   });
 
-  test('are not given for an interval that is none', () => {
+  test('cause an error if the start or the width is invalid', () => {
     for (const start of [-0.1, 1.1, Number.NaN]) {
       expect(() => sampledRegisters(10, { start, width: 0.5 })).toThrow(/vidSamplingInterval\.start/);
     }

@@ -10,19 +10,19 @@ it.each([
   expect(mpcNoiseOffset('DISCRETE_GAUSSIAN', { epsilon, delta })).toBe(offset);
 });
 
-it('geometric noise has its own offset, and no noise none', () => {
+it('mpcNoiseOffset returns 49 and 471 for geometric noise, and 0 without noise', () => {
   expect(mpcNoiseOffset('GEOMETRIC', { epsilon: 1, delta: 1e-9 })).toBe(49);
   expect(mpcNoiseOffset('GEOMETRIC', { epsilon: 0.1, delta: 1e-9 })).toBe(471);
   expect(mpcNoiseOffset('NONE', { epsilon: 0, delta: 0 })).toBe(0);
 });
 
-it('a large epsilon overflows nothing', () => {
+it('mpcNoiseOffset stays below 10 for an epsilon of 1,000,000', () => {
   for (const mechanism of ['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const) {
     expect(mpcNoiseOffset(mechanism, { epsilon: 1e6, delta: 0.5 })).toBeLessThan(10);
   }
 });
 
-it('each worker appends registers for the reach and for every other value of the ring but the last', () => {
+it('noiseRegisterCount counts noise for the reach and for all other ring values but the last', () => {
   const offset = (epsilon: number) => mpcNoiseOffset('DISCRETE_GAUSSIAN', { epsilon, delta: 1e-12 });
   expect(noiseRegisterCount(127, offset(0.0033), offset(0.115))).toBe(2 * 12_482 + 125 * 2 * 359);
   expect(noiseRegisterCount(32, offset(0.0033), offset(0.115))).toBe(2 * 12_482 + 30 * 2 * 359);

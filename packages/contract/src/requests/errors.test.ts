@@ -12,14 +12,14 @@ function reasonsOf(operation: string): string[] {
 }
 
 describe('the errors of a route', () => {
-  it('are listed once each', () => {
+  it('have distinct reasons', () => {
     for (const route of routes) {
       const reasons = errorsOf(route).map(({ reason }) => reason);
       expect(reasons, route.operation).toHaveLength(new Set(reasons).size);
     }
   });
 
-  it('follow from its caller, its path, its query and its body', () => {
+  it('depend on its caller, its path, its query and its body', () => {
     expect(reasonsOf('whoAmI')).not.toContain('403 PERMISSION_DENIED');
     expect(reasonsOf('whoAmI')).not.toContain('400 MALFORMED_NAME');
     expect(reasonsOf('whoAmI')).not.toContain('413 BODY_TOO_LARGE');
@@ -36,14 +36,14 @@ describe('the errors of a route', () => {
     expect(reasonsOf('createCertificate')).not.toContain('409 REQUEST_ID_REUSED');
   });
 
-  it('have the HTTP status of the code that this route gives', () => {
+  it('have the HTTP status that their reason has on this route', () => {
     expect(reasonsOf('getCertificate')).toContain('404 CERTIFICATE_NOT_FOUND');
     expect(reasonsOf('createMeasurement')).toContain('400 CERTIFICATE_NOT_FOUND');
   });
 });
 
 describe('a reason', () => {
-  it('is given by some operation, but for those of requests that lead to none, of duchies, and of gRPC alone', () => {
+  it('is returned by an operation, except for six reasons of routing, duchies and gRPC', () => {
     const given = new Set(routes.flatMap((route) => errorsOf(route).map(({ reason }) => reason)));
     const without = (Object.keys(REASONS) as Reason[]).filter((reason) => !given.has(reason));
     expect(without).toEqual([

@@ -51,7 +51,7 @@ const fulfil = (nonce: string) =>
   `{"encryptedResult":{"ciphertext":"AQ==","typeUrl":"t"},"nonce":${nonce},"certificate":"dataProviders/p/certificates/c","etag":"e"}`;
 
 describe('a create body', () => {
-  it('may be flat or wrapped, in camelCase or snake_case, and is the same content', () => {
+  it('has the same content flat or wrapped, in camelCase or snake_case', () => {
     const flat = read('createMeasurement', '', { ...measurement(), requestId: 'q' });
     const wrapped = read('createMeasurement', '', { measurement: measurement(), request_id: 'q' });
     const { measurementSpec, measurementConsumerCertificate, dataProviders } = measurement();
@@ -66,7 +66,7 @@ describe('a create body', () => {
     expect(new Set(texts).size).toBe(1);
   });
 
-  it('ignores output-only fields and takes a parent that repeats the path', () => {
+  it('may have output-only fields, which are ignored, and a parent only if it equals the path', () => {
     const body = {
       ...measurement(),
       name: 'anything',
@@ -83,7 +83,7 @@ describe('a create body', () => {
     ).toEqual(['parent']);
   });
 
-  it('names every wrong field at once, in the spelling and under the wrapper of the caller', () => {
+  it('is rejected with all invalid fields, in the spelling and wrapper of the caller', () => {
     const bad = measurement() as Record<string, unknown>;
     bad.measurement_spec = { message: '*', signature: 3, extra: 1 };
     delete bad.measurementSpec;
@@ -96,7 +96,7 @@ describe('a create body', () => {
     ]);
   });
 
-  it('refuses both spellings of one field, two values of requestId, and fields beside the wrapper', () => {
+  it('is rejected if it has two spellings of a field, two request IDs, or a field beside the wrapper', () => {
     const both = { ...measurement(), measurement_reference_id: 'a', measurementReferenceId: 'b' };
     expect(fields(() => read('createMeasurement', '', both))).toEqual(['measurement_reference_id']);
     expect(
@@ -107,11 +107,11 @@ describe('a create body', () => {
     ]);
   });
 
-  it.each([[null], [[]], ['"text"'], ['3']])('refuses the body %j', (body) => {
+  it.each([[null], [[]], ['"text"'], ['3']])('is rejected if it is %j', (body) => {
     expect(violations(() => read('createMeasurement', '', body)).length).toBeGreaterThan(0);
   });
 
-  it('coerces nothing', () => {
+  it('is rejected if a text field is a number, or requestId is empty or too long', () => {
     expect(
       fields(() => read('createMeasurement', '', { ...measurement(), measurementReferenceId: 3 })),
     ).toEqual(['measurementReferenceId']);
@@ -126,7 +126,7 @@ describe('a create body', () => {
     ).toEqual(['requestId']);
   });
 
-  it('keeps names inside bodies to their patterns', () => {
+  it('is rejected if a name does not match its pattern, or there is no data provider', () => {
     const bad = measurement();
     bad.measurementConsumerCertificate = 'measurementConsumers/a/certificates/c/d';
     // @ts-expect-error the map gets an extra entry with a malformed name
@@ -140,7 +140,7 @@ describe('a create body', () => {
     ]);
   });
 
-  it('takes a nonceHash of 32 bytes in base64 or 64 hexadecimal digits', () => {
+  it('may have a nonceHash of 32 bytes in base64 or 64 hexadecimal digits only', () => {
     const withHash = (nonceHash: string) => {
       const body = measurement();
       body.dataProviders['dataProviders/p'].nonceHash = nonceHash;
@@ -157,7 +157,7 @@ describe('a create body', () => {
     }
   });
 
-  it('accepts format beside a public key and a disclosed nonce beside a ciphertext, and relays both', () => {
+  it('keeps the format of a public key and the nonce beside a ciphertext', () => {
     const body = measurement() as {
       dataProviders: Record<string, { dataProviderPublicKey: object; encryptedRequisitionSpec: object }>;
     };
@@ -172,7 +172,7 @@ describe('a create body', () => {
 });
 
 describe('an update body', () => {
-  it('must name what the path names', () => {
+  it('is rejected if its name differs from the path or a required field is missing', () => {
     const name = 'dataProviders/p/eventGroupMetadataDescriptors/d';
     expect(read('updateEventGroupMetadataDescriptor', '', { name, descriptorSet: {} }).body).toEqual({
       descriptorSet: {},
@@ -214,7 +214,7 @@ describe('the nonce', () => {
     'true',
     'null',
     '[]',
-  ])('refuses %s', (text) => {
+  ])('rejects %s', (text) => {
     expect(fields(() => read('fulfillDirectRequisition', '', fulfil(text)))).toEqual(['nonce']);
   });
 });
@@ -228,7 +228,7 @@ describe('the query', () => {
     ['pageSize=1000', 1000],
     ['pageSize=1001', 1000],
     [`pageSize=${'9'.repeat(99)}`, 1000],
-  ])('%s asks for %s rows', (query, size) => {
+  ])('%s requests a page size of %s', (query, size) => {
     expect(read('listMeasurements', query).query.pageSize).toBe(size);
   });
 
@@ -240,7 +240,7 @@ describe('the query', () => {
     'pageSize=%201',
     'pageSize=1&pageSize=2',
     'pageSize=1&page_size=2',
-  ])('refuses %s', (query) => {
+  ])('rejects %s', (query) => {
     expect(fields(() => read('listMeasurements', query)).length).toBe(1);
   });
 
@@ -262,11 +262,11 @@ describe('the query', () => {
     'validateOnly=true',
     'x=%zz',
     'a%00=1',
-  ])('refuses %s on a list', (query) => {
+  ])('rejects %s on a list', (query) => {
     expect(fields(() => read('listMeasurements', query)).length).toBe(1);
   });
 
-  it('takes validateOnly on every mutation, as true or false only', () => {
+  it('accepts validateOnly=true only for mutations, and validateOnly=yes never', () => {
     for (const row of ROUTES as readonly Route[]) {
       const accepts = (value: string) =>
         !fields(() => readRequest(row, PARAMS, `validateOnly=${value}`, undefined)).includes('validateOnly');

@@ -15,7 +15,7 @@ const outcome = (method: string, path: string) => {
 const M = '/v2alpha/measurementConsumers/a/measurements';
 
 describe('matchRoute', () => {
-  it('finds every row of the table from its own path', () => {
+  it('returns every route for its own path', () => {
     for (const route of ROUTES as readonly Route[]) {
       const params = Object.fromEntries(
         [...route.path.matchAll(/\{(\w+)\}/g)].map(([, key]) => [key, `id-${key}`]),
@@ -25,7 +25,7 @@ describe('matchRoute', () => {
     }
   });
 
-  it('tells a custom verb from an ID and a wrong verb from any route', () => {
+  it('distinguishes a custom verb from an ID, and rejects an unknown verb', () => {
     expect(outcome('POST', `${M}/b:cancel`)).toBe('cancelMeasurement');
     expect(outcome('POST', `${M}:batchGet`)).toBe('batchGetMeasurements');
     for (const path of [
@@ -43,7 +43,7 @@ describe('matchRoute', () => {
     expect(outcome('POST', `${M}/:cancel`)).toBe('MALFORMED_NAME');
   });
 
-  it('never takes an encoded character for structure', () => {
+  it('does not treat an encoded character as a separator, and rejects an invalid ID', () => {
     expect(outcome('POST', `${M}/b%3Acancel`)).toBe('METHOD_NOT_ALLOWED');
     expect(outcome('GET', `${M}/b%3Acancel`)).toBe('MALFORMED_NAME');
     expect(outcome('GET', `/v2alpha/measurementConsumers/a%2Fmeasurements/b`)).toBe('ROUTE_NOT_FOUND');
@@ -71,7 +71,7 @@ describe('matchRoute', () => {
     expect(matchRoute('GET', `${M}/%62_%2D9`).params.measurement).toBe('b_-9');
   });
 
-  it('rejects with 405 and the methods that exist, or 404 below and above the table', () => {
+  it('rejects with 405 and the allowed methods, or with 404 for an unknown path', () => {
     expect(outcome('DELETE', `${M}/b`)).toBe('METHOD_NOT_ALLOWED');
     try {
       matchRoute('DELETE', M);

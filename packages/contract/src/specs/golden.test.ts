@@ -28,7 +28,7 @@ function golden<S extends DescMessage>(title: string, schema: S, text: string, i
   });
 }
 
-describe('keys and envelopes', () => {
+describe('the protobuf encoding of keys and envelopes', () => {
   golden('SignedMessage', specs.SignedMessageSchema, '0a01aa 1201bb 1a03312e32 2206 0a0174 1201aa', {
     data: AA,
     signature: BB,
@@ -48,7 +48,7 @@ describe('keys and envelopes', () => {
   golden('RandomSeed', specs.RandomSeedSchema, '0a01aa', { data: AA });
 });
 
-describe('MeasurementSpec', () => {
+describe('the protobuf encoding of MeasurementSpec', () => {
   const PARAMS = `09${ONE} 11${HALF}`;
   const params = { epsilon: 1, delta: 0.5 };
   const schema = specs.MeasurementSpecSchema;
@@ -92,7 +92,7 @@ describe('MeasurementSpec', () => {
   golden('population', schema, '4200', { measurementType: { case: 'population', value: {} } });
 });
 
-describe('RequisitionSpec', () => {
+describe('the protobuf encoding of RequisitionSpec', () => {
   const INTERVAL = '0a02 0801 1202 0802';
   const ENTRY = `0a016b 120f 0a08 ${INTERVAL} 1203 0a0178`;
   const interval = { startTime: { seconds: 1n }, endTime: { seconds: 2n } };
@@ -111,7 +111,7 @@ describe('RequisitionSpec', () => {
   });
 });
 
-describe('Measurement.Result', () => {
+describe('the protobuf encoding of Measurement.Result', () => {
   const schema = specs.Measurement_ResultSchema;
   const noise = specs.ProtocolConfig_NoiseMechanism;
   const SKETCH = `09${ONE} 1007`;
@@ -119,7 +119,7 @@ describe('Measurement.Result', () => {
   const BUCKET = `0803 11${HALF}`;
   const buckets = { '3': 0.5 };
 
-  test('has the name that typeUrl gives it', () => {
+  test('uses the type name wfa.measurement.api.v2alpha.Measurement.Result', () => {
     expect(schema.typeName).toBe('wfa.measurement.api.v2alpha.Measurement.Result');
   });
 
@@ -228,7 +228,7 @@ describe('Measurement.Result', () => {
   });
 });
 
-describe('Tink', () => {
+describe('the protobuf encoding of Tink', () => {
   const TEMPLATE = '0a0174 1201aa 1803';
   const template = { typeUrl: 't', value: AA, outputPrefixType: tink.OutputPrefixType.RAW };
   const ECIES = `0801 1217 0a07 0802 1003 5a01aa 120a 1208 ${TEMPLATE} 1801 1a01aa 2201bb`;
@@ -284,14 +284,9 @@ describe('Tink', () => {
   });
 });
 
-describe('EventGroup.Metadata', () => {
-  golden(
-    'the descriptor that explains it, and the message',
-    specs.EventGroup_MetadataSchema,
-    '0a0164 1206 0a0174 1201aa',
-    {
-      eventGroupMetadataDescriptor: 'd',
-      metadata: { typeUrl: 't', value: AA },
-    },
-  );
+describe('the protobuf encoding of EventGroup.Metadata', () => {
+  golden('descriptor name and message', specs.EventGroup_MetadataSchema, '0a0164 1206 0a0174 1201aa', {
+    eventGroupMetadataDescriptor: 'd',
+    metadata: { typeUrl: 't', value: AA },
+  });
 });

@@ -46,7 +46,7 @@ const reachJson = {
 };
 
 describe('decodeMeasurementSpec', () => {
-  test('gives the same plain values for binary and JSON, but for the type URL that JSON has no place for', () => {
+  test('returns the same values for binary and JSON, except for the type URL of the key', () => {
     const plain = {
       measurementType: 'REACH',
       measurementPublicKey: { value: KEY },
@@ -62,7 +62,7 @@ describe('decodeMeasurementSpec', () => {
     });
   });
 
-  test('takes the key from the field that came before the Any', () => {
+  test('accepts the key in the older field serializedMeasurementPublicKey', () => {
     const { measurementPublicKey, ...rest } = reachBinary;
     const spec = decoded(binary({ ...rest, serializedMeasurementPublicKey: KEY }));
     expect(spec.measurementPublicKey).toEqual({ value: KEY });
@@ -81,7 +81,7 @@ describe('decodeMeasurementSpec', () => {
     ],
     ['IMPRESSION', { impression: { privacyParams: params, maximumFrequencyPerUser: 5 } }],
     ['POPULATION', { population: {} }],
-  ] as const)('reads %s in both forms', (measurementType, type) => {
+  ] as const)('reads %s from binary and JSON', (measurementType, type) => {
     const [[name, value]] = Object.entries(type) as [[string, object]];
     const fromBinary = decoded(binary({ measurementType: { case: name, value } as never }));
     expect(fromBinary).toEqual({
@@ -92,7 +92,7 @@ describe('decodeMeasurementSpec', () => {
     expect(decoded(json(type))).toEqual(fromBinary);
   });
 
-  test('reads DURATION in both forms, in seconds', () => {
+  test('reads DURATION from binary and JSON, in seconds', () => {
     const maximumWatchDurationPerUser = { seconds: 3n, nanos: 500_000_000 };
     const value = { privacyParams: params, maximumWatchDurationPerUser };
     const spec = decoded(binary({ measurementType: { case: 'duration', value } }));
@@ -115,26 +115,30 @@ describe('decodeMeasurementSpec', () => {
     ['text that is not JSON', new TextEncoder().encode('{"reach":'), /ends too early/],
     ['JSON that is not UTF-8', Uint8Array.of(0x7b, 0xc3, 0x28, 0x7d), /not UTF-8/],
     ['an unknown member', json({ ...reachJson, spare: 1 }), /"spare" is unknown/],
-    ['an unknown member within', json({ reach: { privacyParams: { ...params, x: 1 } } }), /"x" is unknown/],
+    ['a nested unknown member', json({ reach: { privacyParams: { ...params, x: 1 } } }), /"x" is unknown/],
     ['two measurement types', json({ ...reachJson, population: {} }), /oneof/],
     ['a key that is not base64', json({ ...reachJson, measurementPublicKey: 'A' }), /measurement_public_key/],
     ['a number as text', json({ reach: { privacyParams: { epsilon: 'much' } } }), /epsilon/],
     ['a fractional frequency', json({ impression: { maximumFrequencyPerUser: 1.5 } }), /maximum_frequency/],
     ['a duration without its unit', json({ duration: { maximumWatchDurationPerUser: '3.5' } }), /"3.5s"/],
-    ['a duration with a tail', json({ duration: { maximumWatchDurationPerUser: '3s more' } }), /"3.5s"/],
-    ['a member given twice', new TextEncoder().encode('{"reach":{},"reach":{}}'), /twice|duplicate/i],
-  ])('names what is wrong with %s', (_title, bytes, message) => {
+    [
+      'a duration with trailing text',
+      json({ duration: { maximumWatchDurationPerUser: '3s more' } }),
+      /"3.5s"/,
+    ],
+    ['a duplicate member', new TextEncoder().encode('{"reach":{},"reach":{}}'), /twice|duplicate/i],
+  ])('returns a specific error for %s', (_title, bytes, message) => {
     expect(errorOf(bytes)).toMatch(message);
   });
 
-  test('does not repeat the value it could not read', () => {
+  test('returns an error that does not contain the invalid value', () => {
     const secret = 'x'.repeat(1000);
     const error = errorOf(json({ reach: { privacyParams: { epsilon: secret } } }));
     expect(error).toMatch(/epsilon/);
     expect(error).not.toContain('xxx');
   });
 
-  test('never throws, whatever the bytes', () => {
+  test('does not throw for random bytes', () => {
     const start = fc.constantFrom([], [0x7b], [0x3a, 0x14], [...binary(reachBinary)]);
     fc.assert(
       fc.property(start, fc.uint8Array({ maxLength: 64 }), (prefix, tail) => {
@@ -148,7 +152,7 @@ describe('decodeMeasurementSpec', () => {
 describe('measurementSpecViolations', () => {
   const good = decoded(binary(reachBinary));
 
-  test('a sound spec of each type has none', () => {
+  test('returns none for a valid spec of each type', () => {
     const common = { measurementPublicKey: { value: KEY }, nonceHashes: [] };
     const vidSamplingInterval = { start: 0, width: 1 };
     const sound: PlainSpec[] = [
@@ -186,12 +190,12 @@ describe('measurementSpecViolations', () => {
     ['delta', -1e-12],
     ['delta', 1],
     ['delta', Number.NaN],
-  ])('%s of %d is out of range', (name, value) => {
+  ])('rejects %s of %d', (name, value) => {
     const spec = { ...good, reach: { privacyParams: { ...params, [name]: value } } } as PlainSpec;
     expect(fields(spec)).toEqual([`reach.privacyParams.${name}`]);
   });
 
-  test('a delta of 0 is in range', () => {
+  test('accepts a delta of 0', () => {
     expect(fields({ ...good, reach: { privacyParams: { epsilon: 1, delta: 0 } } } as PlainSpec)).toEqual([]);
   });
 
@@ -203,11 +207,11 @@ describe('measurementSpecViolations', () => {
     [1.1, 0.5, ['vidSamplingInterval.start', 'vidSamplingInterval']],
     [0.6, 0.5, ['vidSamplingInterval']],
     [0, 1, []],
-  ])('a sampling interval from %d of width %d', (start, width, expected) => {
+  ])('returns the invalid fields of a sampling interval from %d with width %d', (start, width, expected) => {
     expect(fields({ ...good, vidSamplingInterval: { start, width } })).toEqual(expected);
   });
 
-  test('a sampling interval may run over 1 where the protocol lets it wrap', () => {
+  test('accepts a sampling interval beyond 1 only if the protocol lets it wrap', () => {
     const wrapping = { ...good, vidSamplingInterval: { start: 0.75, width: 0.5 } };
     expect(measurementSpecViolations(wrapping, 'honestMajorityShareShuffle')).toEqual([]);
     const [violation] = measurementSpecViolations(wrapping, 'liquidLegionsV2');
@@ -218,7 +222,7 @@ describe('measurementSpecViolations', () => {
     ]);
   });
 
-  test('two floats that add up to 1 but for their rounding are fine', () => {
+  test('accepts a start and a width that add up to 1 except for float rounding', () => {
     const spec = decoded(binary({ ...reachBinary, vidSamplingInterval: { start: 0.4, width: 0.6 } }));
     const { start, width } = spec.vidSamplingInterval!;
     expect(start + width).toBeGreaterThan(1);
@@ -228,7 +232,7 @@ describe('measurementSpecViolations', () => {
     ]);
   });
 
-  test('reach and frequency need an interval, both privacy parameters and at least two buckets', () => {
+  test('requires key, interval, both privacy parameters and two frequencies for reach and frequency', () => {
     const spec = decoded(json({ reachAndFrequency: { maximumFrequency: 1 } }));
     expect(fields(spec)).toEqual([
       'measurementPublicKey',
@@ -239,7 +243,7 @@ describe('measurementSpecViolations', () => {
     ]);
   });
 
-  test('impressions and durations need a cap above zero', () => {
+  test('requires a cap above 0 for impressions and durations', () => {
     expect(
       fields(decoded(json({ measurementPublicKey: 'AQID', impression: { privacyParams: params } }))),
     ).toEqual(['impression.maximumFrequencyPerUser']);
@@ -251,12 +255,12 @@ describe('measurementSpecViolations', () => {
     }
   });
 
-  test('a nonce hash may not come twice', () => {
+  test('rejects a duplicate nonce hash', () => {
     const hash = Uint8Array.of(1);
     expect(fields({ ...good, nonceHashes: [hash, Uint8Array.of(2), hash] })).toEqual(['nonceHashes[2]']);
   });
 
-  test('a key of another type is refused', () => {
+  test('rejects a key of another type', () => {
     const measurementPublicKey = { typeUrl: TYPE_URLS.SignedMessage, value: KEY };
     expect(fields({ ...good, measurementPublicKey })).toEqual(['measurementPublicKey.typeUrl']);
   });

@@ -149,7 +149,7 @@ describe('the public API', () => {
     expect(sorted(printed(registry.getMessage(typeName) ?? registry.getEnum(typeName)))).toEqual(sorted(row));
   });
 
-  it('has no service in the entry that browsers load', async () => {
+  it('has no gRPC service in the entry for browsers', async () => {
     const inputsOf = async (entry: string) => {
       const entryPoints = [new URL(entry, import.meta.url).pathname];
       const { metafile } = await build({

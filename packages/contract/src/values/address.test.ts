@@ -27,7 +27,7 @@ it.each([
   ['3fff::', '3fff:fff:ffff::1', '3ffe:ffff::1', '3fff:1000::'],
   ['4000::', 'ffff::1', '3fff:ffff::1', undefined],
   ['::', '1fff:ffff::1', undefined, '2000::'],
-])('from %s to %s no address is public, and %s and %s are', (first, last, before, after) => {
+])('isPublicAddress is false from %s to %s, and true for %s and %s', (first, last, before, after) => {
   expect([first, last].map(isPublicAddress)).toEqual([false, false]);
   for (const neighbor of [before, after])
     if (neighbor) expect(isPublicAddress(neighbor), neighbor).toBe(true);
@@ -45,11 +45,11 @@ it.each([
   '[2606:4700::1]',
   '8.8.8.8]/',
   '',
-])('%j is no address, and so not public', (text) => {
+])('isPublicAddress is false for the invalid address %j', (text) => {
   expect(isPublicAddress(text)).toBe(false);
 });
 
-it('an address is the same in every spelling', () => {
+it('isPublicAddress and isLoopbackAddress accept every spelling of an address, except mapped IPv4', () => {
   const spellings = ['2606:4700:0:0:0:0:0:1', '2606:4700::0001', '2606:4700::0.0.0.1', '2606:4700::1'];
   expect(spellings.filter(isPublicAddress)).toEqual(spellings);
   const mapped = ['::ffff:8.8.8.8', '::ffff:808:808', '64:ff9b::8.8.8.8', '2002:808:808::'];
@@ -57,7 +57,7 @@ it('an address is the same in every spelling', () => {
   expect(['0:0:0:0:0:0:0:1', '::0.0.0.1'].filter(isLoopbackAddress)).toHaveLength(2);
 });
 
-it('loopback is all of 127/8, and ::1', () => {
+it('isLoopbackAddress is true only for 127.0.0.0/8 and ::1', () => {
   const addresses = [
     '127.0.0.0',
     '127.255.255.255',
@@ -71,7 +71,7 @@ it('loopback is all of 127/8, and ::1', () => {
   expect(addresses.filter(isLoopbackAddress)).toEqual(['127.0.0.0', '127.255.255.255', '::1']);
 });
 
-it('a name is public by its text: with a dot, and not of somebody’s own network', () => {
+it('isPublicHost is true for public addresses, and for names with a dot outside of local networks', () => {
   const names = [
     'example.com',
     'local.example',

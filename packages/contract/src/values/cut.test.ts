@@ -4,7 +4,7 @@ import { cut } from './cut.ts';
 
 const FACE = '\u{1f600}';
 
-describe('a text that is cut', () => {
+describe('cut', () => {
   it.each([
     ['abc', 3, 'abc'],
     ['abcd', 3, 'abc'],
@@ -17,11 +17,11 @@ describe('a text that is cut', () => {
     // An unpaired surrogate of the input is replaced, even if nothing is cut.
     ['ab\ud83d', 3, 'ab\ufffd'],
     ['a\ude00b', 3, 'a\ufffdb'],
-  ])('%j to %d units is %j', (text, max, expected) => {
+  ])('shortens %j to %d units as %j', (text, max, expected) => {
     expect(cut(text, max)).toBe(expected);
   });
 
-  it('can be sent, wherever it is cut', () => {
+  it('returns valid text for JSON at every length', () => {
     const text = `${FACE}a`.repeat(50);
     for (let max = 0; max <= text.length; max++) {
       const short = cut(text, max);

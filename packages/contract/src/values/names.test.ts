@@ -4,7 +4,7 @@ import { formatName, isId, PATTERNS, type PatternName, PREFERRED, parseName, WIL
 const names = Object.keys(PATTERNS) as PatternName[];
 
 describe('a name', () => {
-  it.each(names)('of the pattern %s is read and written back', (pattern) => {
+  it.each(names)('of the pattern %s is parsed and formatted, and matches no other pattern', (pattern) => {
     const keys = [...PATTERNS[pattern].matchAll(/\{(\w+)\}/g)].map(([, key]) => key!);
     const vars = Object.fromEntries(keys.map((key, i) => [key, `${key}_-${i}`]));
     const name = PATTERNS[pattern].replace(/\{(\w+)\}/g, (_, key: string) => vars[key]!);
@@ -30,7 +30,7 @@ describe('a name', () => {
     'measurementConsumers/a b/measurements/b',
     'measurementConsumers/a/measurements/b:cancel',
     'measurementConsumers/a/measurements/ü',
-  ])('%j is not that of a measurement', (name) => {
+  ])('%j does not match the measurement pattern', (name) => {
     expect(parseName('measurement', name)).toBeUndefined();
   });
 });
@@ -40,7 +40,7 @@ describe('an ID', () => {
     expect(isId(id)).toBe(true);
   });
 
-  it('may be one of the two that stand for others', () => {
+  it('may be the wildcard or the preferred ID', () => {
     expect([WILDCARD, PREFERRED]).toEqual(['-', 'preferred']);
     expect([WILDCARD, PREFERRED].every(isId)).toBe(true);
   });

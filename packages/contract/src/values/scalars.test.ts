@@ -46,7 +46,7 @@ describe('timestamps', () => {
     '0001-01-01T00:00:00+00:01',
     '9999-12-31T23:59:59-01:00',
     '-2026-11-15T02:04:57Z',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
 
@@ -54,7 +54,7 @@ describe('timestamps', () => {
     expect(timestampOf(Date.UTC(2026, 0, 2, 3, 4, 5, 678) + 0.5)).toBe('2026-01-02T03:04:05.678500Z');
   });
 
-  it('writes the moments of one second and those of others, forwards and backwards', () => {
+  it('writes times within one second and across seconds, in any order', () => {
     const second = Date.UTC(2026, 11, 31, 23, 59, 59);
     for (const millis of [0, 7, 999, 1000, 999, -1, 0, 61_000, -second, -second - 1]) {
       const iso = new Date(second + millis).toISOString();
@@ -86,11 +86,11 @@ describe('base64', () => {
     'AA$A',
     'AAAA====',
     'é',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(fromBase64(text)).toBeUndefined();
   });
 
-  it('takes exactly what can be written back as it came', () => {
+  it('accepts exactly the texts that it can write back unchanged', () => {
     const writtenBack = (text: string) => {
       const written = Buffer.from(text, 'base64').toString('base64');
       const forms = [written, written.replaceAll('+', '-').replaceAll('/', '_')];
@@ -131,14 +131,14 @@ describe('base64', () => {
 });
 
 describe('fromHex', () => {
-  it('reads pairs of digits and nothing else', () => {
+  it('reads pairs of digits, and rejects everything else', () => {
     expect(fromHex('00fF')).toEqual(Uint8Array.of(0, 255));
     for (const text of ['', '0', '0g', '0x00', ' 00']) expect(fromHex(text)).toBeUndefined();
   });
 });
 
 describe('noncePreimages', () => {
-  it('are 8 bytes big-endian and the decimal text', () => {
+  it('returns 8 big-endian bytes and the decimal text', () => {
     const text = (preimage: Uint8Array) => new TextDecoder().decode(preimage);
     const [canonical, decimal] = noncePreimages(0xb09d9f98ecd52179n);
     expect(Buffer.from(canonical).toString('hex')).toBe('b09d9f98ecd52179');
@@ -147,7 +147,7 @@ describe('noncePreimages', () => {
     expect(noncePreimages(MAX_UINT64)[0]).toEqual(Uint8Array.of(...Array(8).fill(255)));
   });
 
-  it('are none of an integer outside 64 bits, which would be cut to that of another', () => {
+  it('throws a RangeError for an integer outside of 64 bits', () => {
     for (const nonce of [-1n, MAX_UINT64 + 1n]) expect(() => noncePreimages(nonce)).toThrow(RangeError);
   });
 });

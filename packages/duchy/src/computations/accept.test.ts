@@ -48,7 +48,7 @@ beforeAll(async () => {
   };
 });
 
-test('an honest computation is accepted, with the registers of its sample', async () => {
+test('an honest computation is accepted with the register count of its sample', async () => {
   expect(await accept(duchy, honest)).toEqual({
     role: 'SECOND_WORKER',
     protocol: 'honestMajorityShareShuffle',
@@ -57,9 +57,9 @@ test('an honest computation is accepted, with the registers of its sample', asyn
   });
 });
 
-describe('a computation is not accepted when', () => {
+describe('a computation is rejected if', () => {
   test.each<[what: string, spoil: (view: Computation) => unknown, message: RegExp]>([
-    ['its protocol is another one', (view) => (view.protocolConfig = { direct: {} }), /^PROTOCOL_UNKNOWN: /],
+    ['its protocol is unknown', (view) => (view.protocolConfig = { direct: {} }), /^PROTOCOL_UNKNOWN: /],
     [
       'a duchy has two roles',
       (view) => (config(view).aggregator = 'duchies/alpha'),
@@ -75,19 +75,19 @@ describe('a computation is not accepted when', () => {
       (view) => (view.participants['duchies/alpha']!.role = 'AGGREGATOR'),
       /^PARTICIPANTS_INVALID: /,
     ],
-    ['its own role is another one', (view) => (view.role = 'AGGREGATOR'), /^PARTICIPANTS_INVALID: /],
+    ['its own role differs from the config', (view) => (view.role = 'AGGREGATOR'), /^PARTICIPANTS_INVALID: /],
     [
-      'this duchy takes no part',
+      'this duchy is not in the config',
       (view) => (config(view).secondWorker = 'duchies/delta'),
       /^PARTICIPANTS_INVALID: /,
     ],
     [
-      'the aggregator takes an upload',
+      'the aggregator receives an upload',
       (view) => (view.requisitions[0]!.fulfillingDuchy = 'duchies/gamma'),
       /^REQUISITIONS_INVALID: /,
     ],
     [
-      'a provider is asked twice',
+      'a provider has two requisitions',
       (view) =>
         Object.assign(view.requisitions[1]!, {
           dataProvider: 'dataProviders/streamly',
@@ -96,7 +96,7 @@ describe('a computation is not accepted when', () => {
       /^REQUISITIONS_INVALID: /,
     ],
     [
-      'a requisition is of another provider',
+      'a requisition belongs to another provider',
       (view) => (view.requisitions[1]!.dataProvider = 'dataProviders/x'),
       /^REQUISITIONS_INVALID: /,
     ],
@@ -112,16 +112,16 @@ describe('a computation is not accepted when', () => {
       /^NONCES_NOT_SIGNED: /,
     ],
     [
-      'the noise is not one of the settings',
+      'the noise mechanism is not one of the settings',
       (view) => (config(view).noiseMechanism = 'NONE'),
       /^NOISE_NOT_ACCEPTED at noiseMechanism: /,
     ],
     [
-      'the population is another one',
+      'the population fingerprint is wrong',
       (view) => (config(view).populationFingerprint = new Uint8Array(32)),
       /^POPULATION_MISMATCH at populationFingerprint: /,
     ],
-    ['the ring is not prime', (view) => (config(view).ringModulus = 100), /^PROTOCOL_UNFIT: .*prime/],
+    ['the ring modulus is not prime', (view) => (config(view).ringModulus = 100), /^PROTOCOL_UNFIT: .*prime/],
     [
       'the certificate is of another party',
       (view) => (view.measurementConsumerCertificate = 'measurementConsumers/globex/certificates/c'),
@@ -154,7 +154,7 @@ describe('a computation is not accepted when', () => {
 
   test.each<[what: string, spec: SpecInit, message: RegExp]>([
     [
-      'it asks for what duchies do not compute',
+      'it asks for impressions',
       {
         measurementType: {
           case: 'impression',
@@ -174,12 +174,12 @@ describe('a computation is not accepted when', () => {
       /^PROTOCOL_UNFIT: .*ringModulus/,
     ],
     [
-      'it has no delta',
+      'its delta is 0',
       { measurementType: { case: 'reach', value: { privacyParams: { epsilon: 1, delta: 0 } } } },
       /^PROTOCOL_UNFIT: .*delta/,
     ],
     [
-      'it asks for more noise than fits',
+      'its epsilon requires too many noise registers',
       { measurementType: { case: 'reach', value: { privacyParams: { epsilon: 1e-6, delta: 1e-9 } } } },
       /^PROTOCOL_UNFIT: .*registers of noise/,
     ],
@@ -207,7 +207,7 @@ describe('a computation is not accepted when', () => {
     accepting.says.revocationState = undefined;
   });
 
-  test('the population has other ranges than its fingerprint says', async () => {
+  test('the ranges of the population do not match its fingerprint', async () => {
     accepting.says.vidRanges = [{ start: 1, end: 999 }];
     expect(await whyNot(duchy, honest)).toMatch(/^POPULATION_MISMATCH at populationFingerprint: /);
     accepting.says.vidRanges = VID_RANGES;

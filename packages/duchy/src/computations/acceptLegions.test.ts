@@ -64,10 +64,10 @@ beforeAll(async () => {
   };
 });
 
-describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('with %s', (protocol) => {
+describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('a %s computation', (protocol) => {
   const config = (view: Computation) => view.protocolConfig[protocol]! as LiquidLegionsConfig;
 
-  test('an honest computation is accepted, with as many registers as a sketch has, and no population', async () => {
+  test('is accepted if it is honest, with the register count of a sketch', async () => {
     expect(await accept(accepting.duchy, honest[protocol])).toEqual({
       role: 'WORKER',
       protocol,
@@ -76,7 +76,7 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('with %s
     });
   });
 
-  test('a ring of one worker and the aggregator is enough', async () => {
+  test('is accepted with one worker and the aggregator', async () => {
     const view = structuredClone(honest[protocol]);
     config(view).workers = ['duchies/beta'];
     delete view.participants['duchies/alpha'];
@@ -87,37 +87,37 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('with %s
   // biome-ignore format: a table, one row per line
   test.each<[what: string, spoil: (view: Computation) => unknown, message: RegExp]>([
     ['it has two protocols', (view) => (view.protocolConfig.direct = {}), /^PROTOCOL_UNKNOWN: /],
-    ['a worker is there twice', (view) => (config(view).workers = ['duchies/beta', 'duchies/beta']), /^PROTOCOL_INVALID at \S+\.workers: .*duchies\/beta is there twice/],
+    ['a worker is listed twice', (view) => (config(view).workers = ['duchies/beta', 'duchies/beta']), /^PROTOCOL_INVALID at \S+\.workers: .*duchies\/beta is there twice/],
     ['a worker is the aggregator', (view) => (config(view).aggregator = 'duchies/alpha'), /^PROTOCOL_INVALID at .*duchies\/alpha is there twice/],
     ['it has no workers', (view) => (config(view).workers = []), /^PROTOCOL_INVALID at .*must be 1 to 10/],
-    ['a duchy of the ring is no participant', (view) => config(view).workers.push('duchies/delta'), /^PARTICIPANTS_INVALID: /],
+    ['a duchy of the ring is not a participant', (view) => config(view).workers.push('duchies/delta'), /^PARTICIPANTS_INVALID: /],
     ['a participant is not in the ring', (view) => (view.participants['duchies/x'] = { role: 'WORKER', state: 'CREATED' }), /^PARTICIPANTS_INVALID: /],
     ['roles are swapped', (view) => (view.participants['duchies/alpha']!.role = 'AGGREGATOR'), /^PARTICIPANTS_INVALID: /],
-    ['roles are those of another protocol', (view) => (view.participants['duchies/alpha']!.role = 'FIRST_WORKER'), /^PARTICIPANTS_INVALID: /],
-    ['its own role is another one', (view) => (view.role = 'AGGREGATOR'), /^PARTICIPANTS_INVALID: /],
-    ['this duchy takes no part', (view) => (config(view).workers[1] = 'duchies/delta'), /^PARTICIPANTS_INVALID: /],
-    ['the aggregator takes an upload', (view) => (view.requisitions[0]!.fulfillingDuchy = 'duchies/gamma'), /^REQUISITIONS_INVALID: /],
-    ['a stranger takes an upload', (view) => (view.requisitions[0]!.fulfillingDuchy = 'duchies/delta'), /^REQUISITIONS_INVALID: /],
+    ['a role belongs to another protocol', (view) => (view.participants['duchies/alpha']!.role = 'FIRST_WORKER'), /^PARTICIPANTS_INVALID: /],
+    ['its own role differs from the config', (view) => (view.role = 'AGGREGATOR'), /^PARTICIPANTS_INVALID: /],
+    ['this duchy is not in the config', (view) => (config(view).workers[1] = 'duchies/delta'), /^PARTICIPANTS_INVALID: /],
+    ['the aggregator receives an upload', (view) => (view.requisitions[0]!.fulfillingDuchy = 'duchies/gamma'), /^REQUISITIONS_INVALID: /],
+    ['a duchy outside of the ring receives an upload', (view) => (view.requisitions[0]!.fulfillingDuchy = 'duchies/delta'), /^REQUISITIONS_INVALID: /],
     ['a requisition is missing', (view) => view.requisitions.pop(), /^NONCES_NOT_SIGNED: /],
     ['a nonce is not signed', (view) => (view.requisitions[1]!.nonceHash = new Uint8Array(32)), /^NONCES_NOT_SIGNED: /],
-    ['the noise is not one of the settings', (view) => (config(view).noiseMechanism = 'NONE'), /^NOISE_NOT_ACCEPTED at noiseMechanism: /],
+    ['the noise mechanism is not one of the settings', (view) => (config(view).noiseMechanism = 'NONE'), /^NOISE_NOT_ACCEPTED at noiseMechanism: /],
     ['the decay rate is 0', (view) => (config(view).decayRate = 0), /^PROTOCOL_INVALID at \S+\.decayRate: /],
     ['a sketch has no registers', (view) => (config(view).maxSize = 0), /^PROTOCOL_INVALID at \S+\.maxSize: /],
-    ['sketches have more registers than fit', (view) => (config(view).maxSize = 1_000_001), /^PROTOCOL_INVALID at \S+\.maxSize: /],
-    ['next to nothing hides the histogram', (view) => (config(view).histogramPrivacyParams = { epsilon: 10, delta: 1e-9 }), /^PROTOCOL_INVALID at \S+\.histogramPrivacyParams\.epsilon: /],
-    ['next to nothing hides a provider’s registers', (view) => (config(view).publisherPrivacyParams = { epsilon: 0.1, delta: 0.1 }), /^PROTOCOL_INVALID at \S+\.publisherPrivacyParams\.delta: /],
-    ['noise that hides takes more registers than fit', (view) => (config(view).histogramPrivacyParams = { epsilon: 1e-4, delta: 1e-9 }), /^PROTOCOL_UNFIT: .*registers of noise/],
+    ['a sketch has too many registers', (view) => (config(view).maxSize = 1_000_001), /^PROTOCOL_INVALID at \S+\.maxSize: /],
+    ['the epsilon of the histogram noise is too high', (view) => (config(view).histogramPrivacyParams = { epsilon: 10, delta: 1e-9 }), /^PROTOCOL_INVALID at \S+\.histogramPrivacyParams\.epsilon: /],
+    ['the delta of the publisher noise is too high', (view) => (config(view).publisherPrivacyParams = { epsilon: 0.1, delta: 0.1 }), /^PROTOCOL_INVALID at \S+\.publisherPrivacyParams\.delta: /],
+    ['the histogram noise requires too many registers', (view) => (config(view).histogramPrivacyParams = { epsilon: 1e-4, delta: 1e-9 }), /^PROTOCOL_UNFIT: .*registers of noise/],
     ['the certificate is of another party', (view) => (view.measurementConsumerCertificate = 'measurementConsumers/globex/certificates/c'), /^CERTIFICATE_FOREIGN at measurementConsumerCertificate: /],
     ['another root issued the certificate', (view) => (view.measurementConsumerCertificate = `${CONSUMER}/certificates/foreign`), /^CERTIFICATE_INVALID at measurementConsumerCertificate: /],
     ['the spec was changed', ({ measurementSpec: s }) => (s.message = s.message.with(-1, s.message.at(-1)! ^ 1)), /^SIGNATURE_INVALID at measurementSpec: /],
-  ])('it is not accepted when %s', async (_what, spoil, message) => {
+  ])('is rejected if %s', async (_what, spoil, message) => {
     const view = structuredClone(honest[protocol]);
     view.protocolConfig = { [protocol]: structuredClone(config(view)) };
     spoil(view);
     expect(await whyNot(accepting.duchy, view)).toMatch(message);
   });
 
-  test('it is not accepted when its consumer did not sign it', async () => {
+  test('is rejected if its consumer did not sign it', async () => {
     const other = await createSigner(accepting.stranger.privateKeyPem);
     const view = { ...honest[protocol], measurementSpec: await accepting.signed(accepting.spec, other) };
     expect(await whyNot(accepting.duchy, view)).toMatch(/^SIGNATURE_INVALID at measurementSpec: /);
@@ -126,15 +126,15 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)('with %s
 
 // biome-ignore format: a table, one row per line
 test.each<[what: string, protocol: LiquidLegionsProtocol, spec: SpecInit, message: RegExp]>([
-  ['frequencies are asked of the reach-only protocol', 'reachOnlyLiquidLegionsV2', frequency(4), /^PROTOCOL_UNFIT at measurementSpec.measurementType: .*REACH_AND_FREQUENCY/],
-  ['a reach is asked of the protocol with frequencies', 'liquidLegionsV2', {}, /^PROTOCOL_UNFIT at measurementSpec.measurementType: .*REACH/],
-  ['more frequencies are asked for than it computes', 'liquidLegionsV2', frequency(11), /^PROTOCOL_UNFIT: .*maximumFrequency must be at most 10/],
-  ['impressions are asked for', 'liquidLegionsV2', { measurementType: { case: 'impression', value: { privacyParams: PRIVACY, maximumFrequencyPerUser: 3 } } }, /^PROTOCOL_UNFIT at measurementSpec.measurementType: /],
-  ['it has no delta', 'reachOnlyLiquidLegionsV2', { measurementType: { case: 'reach', value: { privacyParams: { epsilon: 1, delta: 0 } } } }, /^PROTOCOL_UNFIT: .*delta/],
-  ['it asks for more noise than fits', 'reachOnlyLiquidLegionsV2', { measurementType: { case: 'reach', value: { privacyParams: { epsilon: 1e-6, delta: 1e-9 } } } }, /^PROTOCOL_UNFIT: .*registers of noise/],
-  ['its sample goes on at the start', 'reachOnlyLiquidLegionsV2', { vidSamplingInterval: { start: 0.75, width: 0.5 } }, /^SPEC_INVALID at measurementSpec\.vidSamplingInterval/],
+  ['the reach-only protocol is asked for frequencies', 'reachOnlyLiquidLegionsV2', frequency(4), /^PROTOCOL_UNFIT at measurementSpec.measurementType: .*REACH_AND_FREQUENCY/],
+  ['the protocol with frequencies is asked for a reach', 'liquidLegionsV2', {}, /^PROTOCOL_UNFIT at measurementSpec.measurementType: .*REACH/],
+  ['it asks for more frequencies than its maximum', 'liquidLegionsV2', frequency(11), /^PROTOCOL_UNFIT: .*maximumFrequency must be at most 10/],
+  ['it asks for impressions', 'liquidLegionsV2', { measurementType: { case: 'impression', value: { privacyParams: PRIVACY, maximumFrequencyPerUser: 3 } } }, /^PROTOCOL_UNFIT at measurementSpec.measurementType: /],
+  ['its delta is 0', 'reachOnlyLiquidLegionsV2', { measurementType: { case: 'reach', value: { privacyParams: { epsilon: 1, delta: 0 } } } }, /^PROTOCOL_UNFIT: .*delta/],
+  ['its epsilon requires too many noise registers', 'reachOnlyLiquidLegionsV2', { measurementType: { case: 'reach', value: { privacyParams: { epsilon: 1e-6, delta: 1e-9 } } } }, /^PROTOCOL_UNFIT: .*registers of noise/],
+  ['its sampling interval wraps around', 'reachOnlyLiquidLegionsV2', { vidSamplingInterval: { start: 0.75, width: 0.5 } }, /^SPEC_INVALID at measurementSpec\.vidSamplingInterval/],
   ['it has no key for the result', 'reachOnlyLiquidLegionsV2', { measurementPublicKey: undefined } as unknown as SpecInit, /^SPEC_INVALID at measurementSpec\.measurementPublicKey: /],
-])('a computation is not accepted when %s', async (_what, protocol, spec, message) => {
+])('a Liquid Legions computation is rejected if %s', async (_what, protocol, spec, message) => {
   const view = {
     ...honest[protocol],
     measurementSpec: await accepting.signed({ ...accepting.spec, ...spec }),

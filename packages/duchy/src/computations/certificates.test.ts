@@ -16,7 +16,7 @@ function fetched(error: Error): Promise<unknown> {
   return trustedCertificate(duchy, PARTY, `${PARTY}/certificates/c1`);
 }
 
-test('a 404 of the exchange fails the computation, and names the party', async () => {
+test('trustedCertificate fails permanently for a 404 of the exchange, and the error names the party', async () => {
   const rejection = fetched(new ExchangeError('CERTIFICATE_NOT_FOUND', 'no', { code: 'NOT_FOUND' }));
   await expect(rejection).rejects.toMatchObject({
     constructor: PermanentError,
@@ -25,7 +25,7 @@ test('a 404 of the exchange fails the computation, and names the party', async (
   });
 });
 
-test('a 404 of a proxy does not, so the duchy asks again', async () => {
+test('trustedCertificate rethrows a 404 of a proxy unchanged, so that the duchy retries', async () => {
   const error = new ExchangeError('ROUTE_NOT_FOUND', 'no', { code: 'NOT_FOUND' });
   await expect(fetched(error)).rejects.toBe(error);
 });

@@ -14,17 +14,17 @@ test.each<[string, unknown]>([
   ['504', answer('DEADLINE_EXCEEDED')],
   ['no response', new Unreachable('no')],
   ['a timeout', new DOMException('late', 'TimeoutError')],
-  ['a page of a proxy that passes', new UnexpectedResponse('no', { status: 502, transient: true })],
-])('%s says nothing about the computation: everything waits', (_what, error) => {
+  ['a transient error page of a proxy', new UnexpectedResponse('no', { status: 502, transient: true })],
+])('isOutage is true for %s', (_what, error) => {
   expect(isOutage(error)).toBe(true);
 });
 
 test.each<[string, unknown]>([
   ['400', answer('INVALID_ARGUMENT')],
   ['404', answer('NOT_FOUND')],
-  ['a state that does not allow it', answer('FAILED_PRECONDITION')],
+  ['a state that does not allow the request', answer('FAILED_PRECONDITION')],
   ['a response that cannot be read', new UnexpectedResponse('no', { status: 200, transient: false })],
   ['a bug', new TypeError('x is not a function')],
-])('%s is about what was asked', (_what, error) => {
+])('isOutage is false for %s', (_what, error) => {
   expect(isOutage(error)).toBe(false);
 });

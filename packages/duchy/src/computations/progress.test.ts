@@ -107,13 +107,13 @@ describe.each<[what: string, protocol: MpcProtocol, roles: Record<string, DuchyR
     return { players, worked };
   }
 
-  test('comes to its end at every duchy, with a result at the end', () => {
+  test('completes at every duchy, and the aggregator sends last', () => {
     const { players, worked } = play();
     expect(players.map(({ stage }) => stage)).toEqual(players.map(() => COMPLETE));
     expect(worked.at(-1)).toMatchObject({ duchy: GAMMA });
   });
 
-  test('works in the steps that the exchange knows', () => {
+  test('sends in the order of stepsOf', () => {
     const { worked } = play();
     const keys = (stages: { duchy: string; stage: string }[]) =>
       stages.map(({ duchy, stage }) => `${duchy} ${stage}`).sort();
@@ -125,7 +125,7 @@ describe.each<[what: string, protocol: MpcProtocol, roles: Record<string, DuchyR
   });
 });
 
-test('a mill may take a stage that does not wait, and nothing of what is complete', () => {
+test('runAfter is null for waiting and complete stages, and rowOf rejects an unknown stage', () => {
   const protocol = 'honestMajorityShareShuffle';
   expect(runAfter({ protocol, role: 'FIRST_WORKER', stage: 'SETUP_PHASE' })).not.toBeNull();
   expect(runAfter({ protocol, role: 'FIRST_WORKER', stage: 'WAIT_TO_START' })).toBeNull();
@@ -135,7 +135,7 @@ test('a mill may take a stage that does not wait, and nothing of what is complet
   );
 });
 
-test('a message is taken from the duchies whose place sends it here', () => {
+test('sendersOf returns the duchies that send a message to this duchy', () => {
   const shuffling = (name: string, message: string) =>
     sendersOf(new Player(name, 'honestMajorityShareShuffle', SHUFFLE_ROLES, shuffle), message);
   expect(shuffling(BETA, 'SHUFFLE_PHASE_INPUT_ONE')).toEqual([ALPHA]);

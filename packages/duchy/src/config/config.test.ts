@@ -31,7 +31,7 @@ const config = (changes: Record<string, JsonValue> = {}) =>
   duchyConfig({ ...structuredClone(GOOD), ...changes } as JsonValue, '/etc/duchy');
 
 describe('the settings', () => {
-  test('have paths from the folder of their file, and defaults', () => {
+  test('have paths relative to the folder of their file, and defaults', () => {
     expect(config()).toMatchObject({
       mode: 'production',
       tokenFile: '/etc/duchy/token',
@@ -52,7 +52,7 @@ describe('the settings', () => {
 
   const document = readFileSync(new URL('../../../../docs/duchy.md', import.meta.url), 'utf8');
 
-  test('of the example in the documents are read, and production takes them', () => {
+  test('of the example in docs/duchy.md are valid in production', () => {
     const [, example] = /```json\n(\{[\s\S]*?\n\})\n```/.exec(document)!;
     const path = join(folder, 'duchy.json');
     writeFileSync(path, example!);
@@ -73,7 +73,7 @@ describe('the settings', () => {
     ]);
   });
 
-  test('are all in the documents, with their defaults', () => {
+  test('are all in docs/duchy.md, with their defaults', () => {
     const rows = [...document.matchAll(/^\| `([\w.]+)` \| ?(.*?) ?\| \S/gm)].filter(
       ([, name]) => !name!.startsWith('mex_'),
     );
@@ -106,11 +106,11 @@ describe('the settings', () => {
     [{ noiseMechanisms: [] }, 'noiseMechanisms must have at least 1 items'],
     [{ url: 7 }, 'url must be a string'],
     [{ peers: { beta: { endpoint: 'https://beta.example.com' } } }, 'peers'],
-  ])('%j: %s', (changes, problem) => {
+  ])('%j are rejected: %s', (changes, problem) => {
     expect(() => config(changes as never)).toThrow(problem);
   });
 
-  test('that cannot be read, or are not JSON, are named', () => {
+  test('that cannot be read or are not JSON are rejected', () => {
     expect(() => readDuchyConfig(join(folder, 'none.json'))).toThrow(/none\.json cannot be read \(ENOENT\)/);
     const path = join(folder, 'broken.json');
     writeFileSync(path, '{"url": ');
@@ -119,7 +119,7 @@ describe('the settings', () => {
     expect(readDuchyConfig(path).config.identity).toBe(join(folder, 'keys'));
   });
 
-  test('that are wrong are all named with their paths, and the others are still used', () => {
+  test('that are invalid are all reported by path, and the other settings are used', () => {
     const wrong = { url: 7, listen: { port: -1, tls: { certFile: 'tls.pem' } }, mils: {}, logLevel: 'loud' };
     const { config, problems, invalid } = examineDuchyConfig({ ...GOOD, ...wrong }, '/etc/duchy');
     expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual([
@@ -135,7 +135,7 @@ describe('the settings', () => {
   });
 });
 
-describe('in production', () => {
+describe('productionProblems', () => {
   const problemsOf = (
     changes: Record<string, JsonValue> = {},
     modes: Record<string, number | undefined> = {},
@@ -145,7 +145,7 @@ describe('in production', () => {
       return name in modes ? modes[name] : 0o100600;
     });
 
-  test('good settings have no problem', () => {
+  test('returns nothing for good settings', () => {
     expect(problemsOf()).toEqual([]);
     for (const trustedProxies of [[], ['127.0.0.1/32', '::1/128']]) {
       expect(problemsOf({ listen: { host: '127.0.0.1', trustedProxies } })).toEqual([]);
@@ -167,31 +167,35 @@ describe('in production', () => {
       { peers: { 'duchies/beta': { endpoint: 'http://10.0.0.1' } } },
       /peers: the endpoint of duchies\/beta must be an https address/,
     ],
-    ['no TLS', { listen: { host: '0.0.0.0' } }, /listen\.host 0\.0\.0\.0 is reachable from outside/],
-    ['a proxy of nobody', { listen: { behindTlsProxy: true } }, /listen\.trustedProxies/],
-    ['a loopback without a word about proxies', { listen: { host: '127.0.0.1' } }, /lock the others out/],
-    ['a loopback without a word about proxies, in IPv6', { listen: { host: '::1' } }, /lock the others out/],
     [
-      'proxies everywhere',
+      'a public host without TLS',
+      { listen: { host: '0.0.0.0' } },
+      /listen\.host 0\.0\.0\.0 is reachable from outside/,
+    ],
+    ['a TLS proxy without trustedProxies', { listen: { behindTlsProxy: true } }, /listen\.trustedProxies/],
+    ['a loopback host without trustedProxies', { listen: { host: '127.0.0.1' } }, /lock the others out/],
+    ['an IPv6 loopback host without trustedProxies', { listen: { host: '::1' } }, /lock the others out/],
+    [
+      'trusted proxies at every address',
       { listen: { ...GOOD.listen, trustedProxies: ['0.0.0.0/0'] } },
       /trusts far too many/,
     ],
-    ['no noise', { noiseMechanisms: ['NONE'] }, /noiseMechanisms has NONE/],
-    ['a root for everybody', { roots: [...GOOD.roots, 'all.pem'] }, /all\.pem names no party/],
+    ['the noise mechanism NONE', { noiseMechanisms: ['NONE'] }, /noiseMechanisms has NONE/],
+    ['a root that names no party', { roots: [...GOOD.roots, 'all.pem'] }, /all\.pem names no party/],
     ['two ways to sign in', { signIn: SIGN_IN }, /tokenFile and signIn are both set/],
     ['no root of duchies', { roots: GOOD.roots.slice(0, 2) }, /roots has no root of duchies/],
-    ['a folder of roots that is not there', { roots: [...GOOD.roots, 'roots'] }, /roots names no party/],
-  ])('%s is refused', (_what, changes, problem) => {
+    ['a missing folder of roots', { roots: [...GOOD.roots, 'roots'] }, /roots names no party/],
+  ])('rejects %s', (_what, changes, problem) => {
     expect(problemsOf(changes)).toEqual([expect.stringMatching(problem)]);
   });
 
-  test.each(['url', 'tokenFile', 'identity', 'endpoint'])('%s is required', (setting) => {
+  test.each(['url', 'tokenFile', 'identity', 'endpoint'])('rejects settings without %s', (setting) => {
     const { [setting as 'url']: _, ...rest } = GOOD;
     const problems = productionProblems(duchyConfig(rest as JsonValue, '/etc/duchy'), () => 0o600);
     expect(problems).toEqual([expect.stringMatching(new RegExp(`^${setting} is not set`))]);
   });
 
-  test('an issuer over HTTP is refused, and a client secret that others can read', () => {
+  test('rejects an issuer over HTTP, and a client secret that others can read', () => {
     const { tokenFile: _, ...rest } = GOOD;
     const signIn = { ...SIGN_IN, issuer: 'http://id.example.com' };
     const settings = duchyConfig({ ...rest, signIn }, '/etc/duchy');
@@ -202,17 +206,20 @@ describe('in production', () => {
     ]);
   });
 
-  test.each(['secrets.key', 'token', 'signing-key.pem', 'tls.key'])('%s is kept from others', (file) => {
-    expect(problemsOf({}, { [file]: 0o100644 })).toEqual([expect.stringMatching(/is open to everyone/)]);
-    expect(problemsOf({}, { [file]: undefined })).toEqual([expect.stringMatching(/cannot be read/)]);
-    expect(problemsOf({}, { [file]: 0o100640 })).toEqual([]);
-  });
+  test.each(['secrets.key', 'token', 'signing-key.pem', 'tls.key'])(
+    'rejects %s if it is missing or readable by others',
+    (file) => {
+      expect(problemsOf({}, { [file]: 0o100644 })).toEqual([expect.stringMatching(/is open to everyone/)]);
+      expect(problemsOf({}, { [file]: undefined })).toEqual([expect.stringMatching(/cannot be read/)]);
+      expect(problemsOf({}, { [file]: 0o100640 })).toEqual([]);
+    },
+  );
 });
 
 describe('the secrets key', () => {
   const settings = (mode: string, file: string) => duchyConfig({ mode, secretsKeyFile: file }, folder);
 
-  test('is made in development, once, for nobody else', async () => {
+  test('is created once in development, with mode 600', async () => {
     const key = await readSecretsKey(settings('development', 'new/secrets.key'));
     expect(key).toHaveLength(32);
     expect(await readSecretsKey(settings('development', 'new/secrets.key'))).toEqual(key);
@@ -220,11 +227,11 @@ describe('the secrets key', () => {
   });
 
   test.each([
-    ['is not there', undefined],
-    ['is no base64', '###'],
+    ['is missing', undefined],
+    ['is not base64', '###'],
     ['is too short', Buffer.alloc(16, 'x').toString('base64')],
     ['is one byte repeated', Buffer.alloc(32, 7).toString('base64')],
-  ])('that %s is refused, and says how to make one', async (_what, text) => {
+  ])('that %s is rejected with the openssl command that creates one', async (_what, text) => {
     if (text !== undefined) writeFileSync(join(folder, 'bad.key'), text);
     const file = text === undefined ? 'none.key' : 'bad.key';
     await expect(readSecretsKey(settings('production', file))).rejects.toThrow(/openssl rand -base64 32/);

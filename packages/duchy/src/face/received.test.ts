@@ -5,7 +5,7 @@ async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array>
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-test('no piece beyond the announced length is passed on', async () => {
+test('asAnnounced yields no piece beyond the announced length, and throws', async () => {
   const announced = { part: 'message', sha256: new Uint8Array(32), length: 5 };
   const passed: number[] = [];
   const reading = (async () => {

@@ -12,7 +12,8 @@ export function addTo(counts: Map<string, number>, key: string, change: 1 | -1):
 
 /** Counts failures per key in the current minute. Throws RATE_LIMITED if a key has too many failures. */
 export class Failures {
-  private readonly counts = new Map<string, number>();
+  /** Replaced by a new map when counting begins again. */
+  private counts = new Map<string, number>();
   private readonly most: number;
   private readonly what: string;
   private since = performance.now();
@@ -25,7 +26,7 @@ export class Failures {
   requireFew(key: string): void {
     const age = performance.now() - this.since;
     if (age >= MINUTE_MS) {
-      this.counts.clear();
+      this.counts = new Map();
       this.since = performance.now();
     } else if ((this.counts.get(key) ?? 0) >= this.most) {
       throw new ExchangeError('RATE_LIMITED', `Too many ${this.what} were rejected.`, {
@@ -35,7 +36,7 @@ export class Failures {
   }
 
   count(key: string): void {
-    if (this.counts.size >= MAX_KEYS) this.counts.clear();
+    if (this.counts.size >= MAX_KEYS) this.counts = new Map();
     addTo(this.counts, key, 1);
   }
 
@@ -46,6 +47,7 @@ export class Failures {
   async run<T>(key: string, work: () => Promise<T>, isFailure: (error: unknown) => boolean): Promise<T> {
     this.requireFew(key);
     this.count(key);
+    const { counts } = this;
     let failed = false;
     try {
       return await work();
@@ -53,7 +55,7 @@ export class Failures {
       failed = isFailure(error);
       throw error;
     } finally {
-      if (!failed) addTo(this.counts, key, -1);
+      if (!failed) addTo(counts, key, -1);
     }
   }
 }

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('the progress of a stage is reported every few seconds, and not its end', () => {
+test('throttled reports progress every five seconds, but not the end', () => {
   const reported: number[] = [];
   const onProgress = throttled((fraction) => reported.push(fraction));
   for (let step = 1; step <= 20; step++) {

@@ -2,7 +2,7 @@ import { newSeed } from '@measurement-exchange/mpc/shares';
 import { expect, test } from 'vitest';
 import { stageSeed } from './stageSeed.ts';
 
-test('a stage has the same seed whenever it runs, and no other stage has it', () => {
+test('stageSeed returns the same seed for a stage, and different seeds for other stages and secrets', () => {
   const [one, other] = [{ noiseSeed: newSeed() }, { noiseSeed: newSeed() }];
   const seeds = [one, other].flatMap((secrets) =>
     ['SETUP_PHASE', 'EXECUTION_PHASE'].map((stage) => Buffer.from(stageSeed(secrets, stage)).toString('hex')),

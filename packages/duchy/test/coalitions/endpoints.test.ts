@@ -52,7 +52,7 @@ async function openAnywhere(bytes: Buffer, keyset: Uint8Array): Promise<Buffer |
   return undefined;
 }
 
-test('the exchange collects every upload, and reads no share of it; with one worker, only what that worker takes', async () => {
+test('an exchange that captures all uploads reads no share, or with one worker only the shares for that worker', async () => {
   const measurement = await world.ask();
   await world.turn();
   const uploads = [];

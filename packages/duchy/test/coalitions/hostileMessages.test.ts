@@ -166,7 +166,7 @@ async function attack(world: World, protocol: Protocol): Promise<string[]> {
 
 describe.each(PROTOCOLS)('%s', (protocol) => {
   const timeout = 30_000 + COUNT * 500;
-  test(`${COUNT} hostile uploads and messages say the same in both worlds, and nothing of anybody’s data`, {
+  test(`${COUNT} hostile uploads and messages get the same responses in both worlds, and leak no free text`, {
     timeout,
   }, async () => {
     for (const { logs, told } of worlds) logs.length = told.length = 0;

@@ -90,14 +90,14 @@ describe('in production', () => {
     ['https://user@localhost:PORT', /not the URL of a host/],
     ['https://localhost:PORT/v2', /not the URL of a host/],
     [undefined, /no endpoint/],
-  ])('an endpoint %s that the exchange names gets nothing, and the stage waits', async (endpoint, detail) => {
+  ])('an endpoint %s from the exchange gets no connection, and the stage waits', async (endpoint, detail) => {
     const outcome = await sent(endpoint?.replace('PORT', String(port)), PRODUCTION);
     expect(outcome).toMatch(/^NotReady WAITS_FOR_PEER: /);
     expect(outcome).toMatch(detail);
     expect(got.connections).toBe(0);
   });
 
-  test('an endpoint of the settings is connected to at any address, over TLS alone', async () => {
+  test('an endpoint from the settings may have a private address, but must use https', async () => {
     const pinned = (endpoint: string) => ({ ...PRODUCTION, peers: { [BETA]: { endpoint } } });
     // A pinned endpoint is allowed to have a private address, so the duchy connects to the test's service. The service
     // does not speak TLS, so it receives no HTTP request.
@@ -110,7 +110,7 @@ describe('in production', () => {
   });
 });
 
-test('of the error of a peer, a known reason reaches the log, and no other text of the peer', async () => {
+test('a PEER_REJECTED error has a known reason or the HTTP status, but no other text of the peer', async () => {
   const rejected = (reason: string) => {
     const info = {
       '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
@@ -125,7 +125,7 @@ test('of the error of a peer, a known reason reaches the log, and no other text 
   expect(await rejected('text of the peer')).toBe('PermanentError PEER_REJECTED: HTTP 400');
 });
 
-test('in development any endpoint is, and that of the settings comes first', async () => {
+test('in development any endpoint is used, and an endpoint from the settings takes precedence', async () => {
   expect(await sent(`http://localhost:${port}`, {})).toBe('sent');
   const peers = { [BETA]: { endpoint: `http://127.0.0.1:${port}` } };
   expect(await sent('http://localhost:1', { peers })).toBe('sent');
@@ -159,7 +159,7 @@ describe('a request to a checked address', () => {
     signal: AbortSignal.timeout(10_000),
   });
 
-  test('is sent whole, and its response comes back', async () => {
+  test('is sent completely, and returns the response', async () => {
     respond = (_request, response) => response.writeHead(409).end('{"error": {}}');
     const response = await post(url, request(), { lookup });
     expect([response.status, await response.text()]).toEqual([409, '{"error": {}}']);
@@ -169,7 +169,7 @@ describe('a request to a checked address', () => {
     expect([empty.status, await empty.text()]).toEqual([204, '']);
   });
 
-  test('goes nowhere where the address of the name is rejected', async () => {
+  test('is not sent if the lookup rejects the address', async () => {
     url.hostname = 'localhost';
     const rejecting: LookupFunction = (_name, _options, callback) => callback(new Error('not public'), '', 0);
     await expect(post(url, request(), { lookup: rejecting })).rejects.toThrow(/not public/);
@@ -177,7 +177,7 @@ describe('a request to a checked address', () => {
     expect(got.bodies).toEqual([]);
   });
 
-  test('is not sent on to where a response points', async () => {
+  test('does not follow a redirect', async () => {
     const location = `http://localhost:${port}/elsewhere`;
     respond = (_request, response) => response.writeHead(307, { location }).end();
     expect((await post(url, request(), { lookup })).status).toBe(307);

@@ -131,7 +131,7 @@ function plain(spec: typeof SPEC, events: Events[]): PlainRegister[][] {
   });
 }
 
-describe('the model sees what the aggregator finds in the bytes', () => {
+describe('the ring model', () => {
   const noiseOf = (
     parameters: Parameters<typeof drawNoise>[0],
     setups: Uint8Array[],
@@ -146,7 +146,7 @@ describe('the model sees what the aggregator finds in the bytes', () => {
       ),
     );
 
-  test('of frequencies', async () => {
+  test('predicts the counts of the aggregator for frequencies', async () => {
     const { parameters, blinded, flags, left, registers, seeds } = await computeFrequencies(SPEC, PEOPLE);
     const view = viewOf(
       parameters,
@@ -177,7 +177,7 @@ describe('the model sees what the aggregator finds in the bytes', () => {
     expect(registers).toBe(Math.max(0, registersOf(parameters, view)));
   });
 
-  test('of a reach', async () => {
+  test('predicts the counts of the aggregator for a reach', async () => {
     const parameters = reachOnlyParameters(SPEC);
     const stages = new ReachOnlyStages(parameters, pool);
     const seeds = ring.keys.map(() => dice.seed());
@@ -197,7 +197,7 @@ describe('the model sees what the aggregator finds in the bytes', () => {
   });
 });
 
-describe('an aggregator that opens every flag and every comparison', async () => {
+describe('an aggregator that decrypts every flag and every comparison', async () => {
   /**
    * Both providers reached the same half of these people. The attacker guesses "not reached" for each person for whom
    * it finds no evidence.
@@ -237,7 +237,7 @@ describe('an aggregator that opens every flag and every comparison', async () =>
     );
   const [destroyed, histogram] = [opened(flagsOf(1)), opened(flagsOf(2))];
 
-  test('names nobody: 80 guesses are right as often as by chance', () => {
+  test('identifies no person: 80 guesses are right about as often as by chance', () => {
     const sketch = frequencySketch(small, new Map());
     const keys = mapToCurve(
       ring.curve,
@@ -253,7 +253,7 @@ describe('an aggregator that opens every flag and every comparison', async () =>
     expect(Math.abs(right - 40)).toBeLessThan(23);
   });
 
-  test('sees flags and comparisons that are zero, and else points that tell nothing of each other', () => {
+  test('sees zero flags, and otherwise distinct points with distinct differences', () => {
     const others = [...destroyed, ...histogram].filter((point) => point !== NOTHING);
     expect(others.length).toBeGreaterThan(20);
     expect(new Set(others).size).toBe(others.length);
@@ -277,7 +277,7 @@ describe('an aggregator that opens every flag and every comparison', async () =>
   });
 });
 
-test('workers that look for what they sent recognize nothing, in many runs of two worlds', async () => {
+test('workers that search for the registers that they sent recognize nothing in runs of two worlds', async () => {
   const stages = new ReachOnlyStages(reachOnlyParameters({ ...SPEC, noiseMechanism: 'NONE' }), pool);
   // A worker that recognizes its registers would distinguish the worlds in every run, so a few runs are enough.
   const runs = rounds(2000, 24);

@@ -75,14 +75,14 @@ interface Neighbors {
 
 const NEIGHBORS: Neighbors[] = [
   {
-    what: 'a register that nobody else has, of each frequency',
+    what: 'a register that no other provider has, at frequency 1',
     others: [OTHERS, []],
     added: register('x', 'c', 1),
     full: { reach: -1, publisher: 1, frequency: [-1, 0, 0] },
     reachOnly: { reach: -1, publisher: 1 },
   },
   {
-    what: 'a register at the highest frequency',
+    what: 'a register that no other provider has, at the highest frequency',
     others: [OTHERS, []],
     added: register('x', 'c', 9),
     full: { reach: -1, publisher: 1, frequency: [0, 0, -1] },
@@ -131,7 +131,7 @@ describe.each(NEIGHBORS)('$what', ({ others, added, full, reachOnly }) => {
     ['reachOnlyLiquidLegionsV2', REACH_ONLY, reachOnly],
   ] as const;
 
-  test.each(cases)('looks the same in %s with noise that is shifted', (protocol, parameters, shift) => {
+  test.each(cases)('gives the same view in %s if the noise is shifted', (protocol, parameters, shift) => {
     const noise = protocol === 'liquidLegionsV2' ? NOISE : { ...NOISE, frequency: [] };
     const without = [[register('own', 'e')], ...others];
     const withIt = [[register('own', 'e'), added], ...others];
@@ -146,7 +146,7 @@ describe.each(NEIGHBORS)('$what', ({ others, added, full, reachOnly }) => {
   });
 
   test.each(cases.flatMap((one) => COALITIONS.map((two) => [...two, ...one] as const)))(
-    'costs %s no more than is charged (noise of %d duchies, %s, %s)',
+    'leaks to %s no more than the charge (noise of %d duchies, %s, %s)',
     (_who, unknown, sees, protocol, _parameters, shift) => {
       const charged = chargeOf(protocol) as { rho: number; delta: number };
       const costs = costsOf(shift, unknown, sees);
@@ -159,7 +159,7 @@ describe.each(NEIGHBORS)('$what', ({ others, added, full, reachOnly }) => {
   );
 });
 
-test('no less is charged than the dearest neighbors cost the aggregator, and hardly more', () => {
+test('the highest cost for the aggregator is between 97 % and 100 % of the charge', () => {
   for (const protocol of ['liquidLegionsV2', 'reachOnlyLiquidLegionsV2'] as const) {
     const { rho } = chargeOf(protocol) as { rho: number };
     const dearest = Math.max(

@@ -31,7 +31,7 @@ async function otherSpec({ measurementSpec }: Measurement) {
 
 test.each<[string, string, (measurement: Measurement) => Promise<(view: Computation) => unknown>]>([
   [
-    'the ring in another order for the aggregator',
+    'another order of the ring for the aggregator',
     GAMMA,
     async () => (view) => view.protocolConfig[REACH_ONLY]?.workers.reverse(),
   ],
@@ -41,7 +41,7 @@ test.each<[string, string, (measurement: Measurement) => Promise<(view: Computat
     otherSpecFor,
   ]),
 ])(
-  '%s releases nothing: no provider encrypts for it, and no worker takes an upload',
+  '%s gives no result: providers do not encrypt, and workers reject uploads',
   async (_what, liedTo, lieOf) => {
     const measurement = await world.ask();
     await lyingTo(world.named(liedTo), await lieOf(measurement), async () => {

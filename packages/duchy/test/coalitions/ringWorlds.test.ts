@@ -71,7 +71,7 @@ const figures = (place: number) => (view: View) =>
 
 const COALITIONS: Coalition[] = [
   {
-    who: 'the aggregator, looking: a register that nobody else has',
+    who: 'the aggregator: a register that no other provider has',
     protocol: 'reachOnly',
     person: register('x'),
     other: [],
@@ -79,7 +79,7 @@ const COALITIONS: Coalition[] = [
     score: alone,
   },
   {
-    who: 'the aggregator, looking: a register that all providers have',
+    who: 'the aggregator: a register that all providers have',
     protocol: 'reachOnly',
     person: register('x'),
     other: [register('x')],
@@ -87,7 +87,7 @@ const COALITIONS: Coalition[] = [
     score: shared,
   },
   {
-    who: 'the aggregator, looking: somebody at frequency 1',
+    who: 'the aggregator: a person at frequency 1',
     protocol: 'full',
     person: register('x'),
     other: [],
@@ -95,7 +95,7 @@ const COALITIONS: Coalition[] = [
     score: (view) => alone(view) + byFrequency * view.frequency[0]!,
   },
   {
-    who: 'the aggregator, looking: somebody at the highest frequency',
+    who: 'the aggregator: a person at the highest frequency',
     protocol: 'full',
     person: register('x', 'k', 9),
     other: [],
@@ -103,7 +103,7 @@ const COALITIONS: Coalition[] = [
     score: (view) => alone(view) + byFrequency * view.frequency[2]!,
   },
   {
-    who: 'the aggregator, looking: a register with several people',
+    who: 'the aggregator: a register with several people',
     protocol: 'full',
     person: register('x', 'm'),
     other: [register('x')],
@@ -111,7 +111,7 @@ const COALITIONS: Coalition[] = [
     score: (view) => shared(view) + byFrequency * (view.several - view.frequency[0]!),
   },
   {
-    who: 'a worker with the consumer: its own noise is taken away',
+    who: 'a worker with the consumer: the reach without its own noise',
     protocol: 'reachOnly',
     person: register('x'),
     other: [],
@@ -144,7 +144,7 @@ const COALITIONS: Coalition[] = [
     score: (view) => -figures(1)(view),
   },
   {
-    who: 'a provider with the key of noise',
+    who: 'a provider that uploads the key of histogram noise',
     protocol: 'full',
     person: register('x'),
     other: [register('x', 'histogram')],
@@ -152,7 +152,7 @@ const COALITIONS: Coalition[] = [
     score: figures(0),
   },
   {
-    who: 'a provider with a count of its own choice',
+    who: 'a provider that uploads a count of −1',
     protocol: 'full',
     person: register('x', 'k', 2),
     other: [register('x', 'k', -1)],
@@ -172,7 +172,7 @@ function drawRuns(protocol: Coalition['protocol']): [Noise[][], Noise[][]] {
 const DRAWN = { full: drawRuns('full'), reachOnly: drawRuns('reachOnly') };
 
 test.each(COALITIONS)(
-  'up to what is charged, the worlds look alike to $who ($protocol)',
+  'the worlds differ by at most the charge for $who ($protocol)',
   async ({ protocol, person, other, known, score }) => {
     const parameters = protocol === 'full' ? FULL : REACH_ONLY;
     const run = (world: WorldNumber, i: number) =>
@@ -187,7 +187,7 @@ test.each(COALITIONS)(
   },
 );
 
-test('the worlds would be told apart without noise', async () => {
+test('every coalition distinguishes the worlds without noise', async () => {
   for (const { protocol, person, other, score } of COALITIONS) {
     const parameters = protocol === 'full' ? FULL : REACH_ONLY;
     const none: Noise = {

@@ -56,7 +56,7 @@ const CASES: [Kind, 'DISCRETE_GAUSSIAN' | 'GEOMETRIC'][] = [
 ];
 if (isStress) CASES.push(['REACH', 'GEOMETRIC'], ['REACH_AND_FREQUENCY', 'DISCRETE_GAUSSIAN']);
 
-describe.each(CASES)('of a %s with %s noise', (kind, noiseMechanism) => {
+describe.each(CASES)('a %s measurement with %s noise', (kind, noiseMechanism) => {
   const charge = mpcCharge({
     ...{ measurementType: kind, noiseMechanism },
     ...{ reachPrivacyParams: REACH_PARAMS, frequencyPrivacyParams: FREQUENCY_PARAMS },
@@ -74,14 +74,14 @@ describe.each(CASES)('of a %s with %s noise', (kind, noiseMechanism) => {
     honest = await played(`honest ${kind} ${noiseMechanism}`, spec);
   });
 
-  test('an aggregator that looks learns what is charged', () => {
+  test('reveals at most the charge to a curious aggregator', () => {
     const compared = compareViews(honest, ({ counts }) =>
       kind === 'REACH' ? -counts[0]! : counts[3]! - counts[2]!,
     );
     expectHidden(compared, promised);
   });
 
-  test('a worker that looks, and the consumer, learn what is charged', () => {
+  test('reveals at most the charge to a curious worker with the consumer', () => {
     const compared = compareViews(honest, (view) => {
       const own = (value: number) => view.ownNoise.filter((each) => each === value).length;
       return kind === 'REACH' ? found(view) + zeros(view.ownNoise) : found(view) - own(3) + own(2);
@@ -89,13 +89,13 @@ describe.each(CASES)('of a %s with %s noise', (kind, noiseMechanism) => {
     expectHidden(compared, promised);
   });
 
-  test('a worker that takes the noise out, and the consumer, learn what is charged', async () => {
+  test('reveals at most the charge to a worker that removes the noise, with the consumer', async () => {
     const lied = await played(`lying ${kind} ${noiseMechanism}`, spec, { lyingWorker: withoutNoise });
     expectHidden(compareViews(lied, found), promised);
   });
 });
 
-test('half of a geometric draw, that of the other worker alone, is not all that a worker and the consumer have', async () => {
+test('a reach with little geometric noise reveals at most the charge to a worker with the consumer', async () => {
   // Use little noise, so that 600 runs are enough. If the other worker's half of a draw were the only remaining noise,
   // the advantage would be 0.44, although the charge promises at most 0.24.
   const reachPrivacyParams = { epsilon: 1, delta: 1e-5 };
@@ -107,7 +107,7 @@ test('half of a geometric draw, that of the other worker alone, is not all that 
 });
 
 test.each(['REACH', 'REACH_AND_FREQUENCY'] as const)(
-  'a worker that adds anything to the registers of a %s sees no outcome that depends on them',
+  'a worker that adds random values to the registers of a %s does not see the target in the outcome',
   async (kind) => {
     const dice = new Dice(`any registers ${kind}`);
     const spec = specOf(kind, 'NONE');
@@ -119,7 +119,7 @@ test.each(['REACH', 'REACH_AND_FREQUENCY'] as const)(
 );
 
 test.each(['REACH', 'REACH_AND_FREQUENCY'] as const)(
-  'the worker that takes the noise out of a %s has the noise registers where it wants them',
+  'a worker that removes the noise of a %s determines the values of the noise registers',
   async (kind) => {
     const dice = new Dice(`places ${kind}`);
     const nobody = [new Uint8Array(PEOPLE), new Uint8Array(PEOPLE)];

@@ -72,7 +72,7 @@ describe.each(LIES)(
       expect(compareViews(views, ({ figures }) => (figures === undefined ? 1 : 0)).advantage).toBe(0);
     });
 
-    test('learns with the consumer what is charged', () => {
+    test('learns at most the charge together with the consumer', () => {
       const compared = compareViews(views, ({ figures }) => {
         if (figures === undefined) return -1e6;
         // A register at 0 counts as not reached, and a value above the maximum counts as the maximum.
@@ -83,7 +83,7 @@ describe.each(LIES)(
       expectHidden(compared, promisedAdvantage(charge));
     });
 
-    test('learns with an aggregator that looks what is charged', () => {
+    test('learns at most the charge together with a curious aggregator', () => {
       // The number of markers follows from the other counts, so it carries no information of its own.
       const compared = compareViews(
         views,

@@ -57,7 +57,7 @@ async function expectNothing(measurement: Measurement): Promise<void> {
 }
 
 test.each(['SECOND_WORKER', 'AGGREGATOR'] as const)(
-  'another specification for the %s releases nothing',
+  'another specification for the %s gives no result',
   async (role) => {
     const measurement = await world.ask();
     const measurementSpec = await otherSpec(measurement);
@@ -71,7 +71,7 @@ test.each(['SECOND_WORKER', 'AGGREGATOR'] as const)(
   },
 );
 
-test('another protocolConfig for one worker releases nothing', async () => {
+test('another protocolConfig for the first worker gives no result', async () => {
   const measurement = await world.ask();
   const lie = ({ protocolConfig }: Computation) =>
     void Object.assign(protocolConfig.honestMajorityShareShuffle!, { ringModulus: 113 });
@@ -82,7 +82,7 @@ test('another protocolConfig for one worker releases nothing', async () => {
   });
 });
 
-test('an honest computation shows the same terms everywhere, and no key serves in another one', async () => {
+test('honest computations have the same terms everywhere, and fail with a key of another computation', async () => {
   const [one, other] = [await world.ask(), await world.ask()];
   await world.turn();
   expect([await agrees(one), await agrees(other)]).toEqual([true, true]);

@@ -75,7 +75,7 @@ test.each([
   ['fsync is off', { fsync: 'off' }],
   ['full_page_writes is off', { pages: 'off' }],
   ['synchronous_commit is local', { commit: 'local' }],
-])('production does not begin where %s', async (problem, change) => {
+])('durabilityProblems reports: %s', async (problem, change) => {
   const sound = { fsync: 'on', pages: 'on', commit: 'on', standby: false, encoding: 'UTF8', major: 17 };
   const db = { query: async () => [{ ...sound, ...change }] };
   expect(await durabilityProblems(db as never)).toEqual([expect.stringContaining(problem)]);
@@ -109,14 +109,14 @@ test.each([
     "INSERT INTO removed_computations (id) VALUES ('c1')",
     'DELETE FROM removed_computations',
   ],
-])('%s', async (check, statement, undo) => {
+])('examineDuchy reports %s, and nothing after the repair', async (check, statement, undo) => {
   await spoil(statement);
   expect(await examine()).toEqual([check]);
   await spoil(undo);
   expect(await examine()).toEqual([]);
 });
 
-test('what is left of a computation that ended an hour ago: bytes without a key, and a key without bytes', async () => {
+test('examineDuchy reports keys and chunks that are left two hours after the end of a computation', async () => {
   const id = 'ended';
   const { view, spec } = await makeComputation(id, 'duchies/alpha');
   await createComputation(database.db, { ...about, id, view, spec, registerCount: 10 });
@@ -138,11 +138,11 @@ test('what is left of a computation that ended an hour ago: bytes without a key,
   expect(await examine()).toEqual([]);
 });
 
-test('secrets that do not open, with another key', async () => {
+test('examineDuchy reports secrets that do not open with another key', async () => {
   expect(await examine(randomBytes(32))).toEqual(['secrets do not open']);
 });
 
-test('a database that no duchy has used says so', async () => {
+test('examineDuchy rejects a database that no duchy has used', async () => {
   await database.query('CREATE SCHEMA empty');
   const connectionString = `${database.url}${database.url.includes('?') ? '&' : '?'}options=-csearch_path%3Dempty`;
   const { secretsKey } = database;
@@ -151,7 +151,7 @@ test('a database that no duchy has used says so', async () => {
   );
 });
 
-test('a database of another duchy, or one that was used with another key, says so', async () => {
+test('examineDuchy rejects the database of another duchy, or another secrets key', async () => {
   await requireOwnDatabase(database.db, ALPHA);
   await expect(examine(database.secretsKey, 'duchies/beta')).rejects.toThrow(/belongs to duchies\/alpha/);
   await expect(examine(randomBytes(32))).rejects.toThrow(/secretsKeyFile is not the key/);

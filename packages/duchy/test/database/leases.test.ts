@@ -64,7 +64,7 @@ async function claimed(): Promise<Claim> {
 const expire = (id: string) =>
   database.query("UPDATE computations SET lease_until = now() - interval '1 second' WHERE id = $1", [id]);
 
-test('of many mills, each stage is held by one', async () => {
+test('concurrent mills claim each due stage exactly once', async () => {
   const ids = [];
   for (let i = 0; i < 5; i++) ids.push(await computation());
   const mills = [database.db, database.open(), database.open()];
@@ -76,7 +76,7 @@ test('of many mills, each stage is held by one', async () => {
   expect(new Set(held.map(({ token }) => token)).size).toBe(5);
 });
 
-test('the stages of a consumer that floods a mill let those of another pass within a turn', async () => {
+test('stages of different consumers take turns, even if one consumer has many due stages', async () => {
   const flood = [];
   for (let i = 0; i < 10; i++) flood.push(await computation());
   const take = async () => (await claimed()).computation.id;
@@ -93,7 +93,7 @@ test('the stages of a consumer that floods a mill let those of another pass with
   expect(taken).toEqual([late, flood[3]]);
 });
 
-test('the oldest stage is taken first, and none that is not due or waits', async () => {
+test('claimStage returns the oldest due stage first, and skips stages that wait or are not due yet', async () => {
   const first = await computation();
   const second = await computation();
   await computation(null);
@@ -103,7 +103,7 @@ test('the oldest stage is taken first, and none that is not due or waits', async
   expect(await claimStage(database.db, LEASE)).toBeUndefined();
 });
 
-test('a stage that is tried again and again lets the others pass', async () => {
+test('a retried stage is claimed after the other due stages', async () => {
   const first = await computation();
   const second = await computation();
   const claim = await claimed();
@@ -117,7 +117,7 @@ test('a stage that is tried again and again lets the others pass', async () => {
   expect((await claimed()).computation.id).toBe(first);
 });
 
-test('an expired lease is taken by another mill, which counts the attempt; the first one has lost it', async () => {
+test('after its lease expires, a stage is claimed as attempt 2, and the first mill can no longer change it', async () => {
   const id = await computation();
   const first = await claimed();
   expect(first.computation.attempt).toBe(1);
@@ -136,7 +136,7 @@ test('an expired lease is taken by another mill, which counts the attempt; the f
   expect(await readComputation(database.db, id)).toMatchObject({ stage: 'NEXT', attempt: 0, runAfter: null });
 });
 
-test('a lease that is renewed is not taken', async () => {
+test('a stage with a renewed lease cannot be claimed', async () => {
   const id = await computation();
   const claim = await claimed();
   await expire(id);
@@ -144,14 +144,14 @@ test('a lease that is renewed is not taken', async () => {
   expect(await claimStage(database.db, LEASE)).toBeUndefined();
 });
 
-test('a lease ends by itself, by the clock of the database', async () => {
+test('a lease expires after leaseMs, and cannot be renewed after another claim', async () => {
   await computation();
   const first = await claimStage(database.db, { ...LEASE, leaseMs: 1 });
   await expect.poll(() => claimStage(database.db, LEASE)).toBeDefined();
   expect(await renewLease(database.db, first!)).toBe(false);
 });
 
-test('what a stage stored is undone with the lease', async () => {
+test('the writes of a stage are rolled back if its lease is lost', async () => {
   const id = await computation();
   const claim = await claimed();
   await expire(id);
@@ -164,7 +164,7 @@ test('what a stage stored is undone with the lease', async () => {
   expect(await database.query("SELECT * FROM settings WHERE key = 'output'")).toEqual([]);
 });
 
-test('a stage that is given back is taken again after its delay, with or without counting the attempt', async () => {
+test('retryStage delays a stage, and counts the attempt unless counts is false', async () => {
   const id = await computation();
   expect(
     await retryStage(database.db, await claimed(), { delayMs: 3_600_000, error: 'the peer is down' }),
@@ -178,7 +178,7 @@ test('a stage that is given back is taken again after its delay, with or without
   expect((await claimed()).computation.attempt).toBe(2);
 });
 
-test('what waits is woken from the stage it waits in, once', async () => {
+test('concurrent wakes move a waiting computation to its next stage once, and only from the expected stage', async () => {
   const id = await computation(null);
   expect(await wake(database.db, id, 'ANOTHER', 'SHUFFLE_PHASE')).toBe(false);
   const woken = await Promise.all([1, 2, 3].map(() => wake(database.db, id, 'SETUP_PHASE', 'SHUFFLE_PHASE')));
@@ -186,7 +186,7 @@ test('what waits is woken from the stage it waits in, once', async () => {
   expect((await claimed()).computation).toMatchObject({ id, stage: 'SHUFFLE_PHASE', attempt: 1 });
 });
 
-test('the end of a computation takes the lease of its mill', async () => {
+test('endComputation revokes the lease of the mill, and keeps the first outcome', async () => {
   const id = await computation();
   const claim = await claimed();
   expect(await endComputation(database.db, id, { outcome: 'FAILED', failure: 'a provider refused' })).toBe(

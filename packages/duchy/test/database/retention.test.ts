@@ -84,7 +84,7 @@ async function rowsOf({ id }: TestComputation): Promise<Record<string, unknown>>
 const ALL = { computations: 1, requisitions: 2, uploads: 1, messages: 1, blobs: 2 };
 const NONE = { computations: 0, requisitions: 0, uploads: 0, messages: 0, blobs: 0 };
 
-test('a computation is removed with all that belongs to it after its days, its bytes first', async () => {
+test('an ended computation is deleted with all its rows after the retention time, once its blobs are removed', async () => {
   const [old, recent] = [await ended(31), await ended(29)];
   expect(await removeComputations(db, 30)).toBe(0);
   await removeBlobs(db, 0);
@@ -93,7 +93,7 @@ test('a computation is removed with all that belongs to it after its days, its b
   expect(await rowsOf(recent)).toEqual(ALL);
 });
 
-test('what is pending stays, whatever is asked of its tables', async () => {
+test('the rows of a pending computation cannot be deleted', async () => {
   const computation = await pending();
   for (const [table, key] of Object.entries(KEYS)) {
     const removal = database.query(`DELETE FROM ${table} WHERE ${key} = $1`, [computation.id]);
@@ -104,7 +104,7 @@ test('what is pending stays, whatever is asked of its tables', async () => {
   expect(await rowsOf(computation)).toEqual(ALL);
 });
 
-test('the bytes of writers that died go after an hour, however many there are', async () => {
+test('removeBlobs deletes all incomplete blobs that are more than an hour old', async () => {
   const { id } = await pending();
   const incomplete = `SELECT count(*)::int AS count FROM blobs WHERE complete_time IS NULL`;
   await database.query(
@@ -124,7 +124,7 @@ test('a removed computation is not created again', async () => {
   expect(await rowsOf(computation)).toEqual(NONE);
 });
 
-test('a removal that breaks off leaves everything, and works the next time', async () => {
+test('a failed removal changes nothing, and the next attempt succeeds', async () => {
   const computation = await ended(2);
   await removeBlobs(db, 0);
   await database.query(
@@ -141,7 +141,7 @@ test('a removal that breaks off leaves everything, and works the next time', asy
   expect(await rowsOf(computation)).toEqual(NONE);
 });
 
-test('of processes that remove at once, each removes others', async () => {
+test('concurrent removals delete each computation exactly once', async () => {
   for (let i = 0; i < 5; i++) await ended(2);
   await removeBlobs(db, 0);
   const removed = await Promise.all([db, database.open()].map((each) => removeComputations(each, 1)));

@@ -3,7 +3,7 @@ import { createDuchyDatabase } from '@measurement-exchange/testkit/duchy';
 import { printSchema } from '@measurement-exchange/testkit/schemaDump';
 import { expect, test } from 'vitest';
 
-test('the schema is the one that was reviewed', async () => {
+test('the migrated schema matches src/database/schema.sql', async () => {
   const database = await createDuchyDatabase();
   const dump = await printSchema(database.query);
   await database.drop();

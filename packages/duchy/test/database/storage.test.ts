@@ -83,7 +83,7 @@ async function upload(made_: TestComputation, i = 0, data: Uint8Array = randomBy
 }
 
 describe('a computation', () => {
-  test('is read as it was created, with every digit of its view', async () => {
+  test('is read exactly as it was stored, including a nonce of 2^64 - 1', async () => {
     const { id, view, spec } = await computation();
     view.requisitions[0]!.nonce = 2n ** 64n - 1n;
     expect(await updateView(db, id, view)).toBe(true);
@@ -96,7 +96,7 @@ describe('a computation', () => {
     expect(await computationOfRequisition(db, 'dataProviders/x/requisitions/y')).toBeUndefined();
   });
 
-  test('that exists is not created again: its secrets are those of the first time', async () => {
+  test('is not created twice, and keeps the secrets of its first creation', async () => {
     const made_ = await computation(SECRETS);
     const { id, view, spec } = made_;
     const again = { ...ABOUT, id, view, spec, registerCount: 10, secrets: { randomSeed: randomBytes(48) } };
@@ -104,7 +104,7 @@ describe('a computation', () => {
     expect(Buffer.from((await readSecrets(db, id)).randomSeed!).equals(SECRETS.randomSeed)).toBe(true);
   });
 
-  test('of a ring is moving from its creation to its end', async () => {
+  test('of protocol liquidLegionsV2 is found by hasMovingComputation from its creation until its end', async () => {
     await computation();
     expect(await hasMovingComputation(db, ['liquidLegionsV2'])).toBe(false);
     const { id, view, spec } = await makeComputation('ring', 'duchies/alpha');
@@ -126,18 +126,18 @@ describe('a computation', () => {
   test.each([
     ['its spec', "UPDATE computations SET spec = 'other' WHERE id = $1"],
     ['its role', "UPDATE computations SET role = 'AGGREGATOR' WHERE id = $1"],
-    ['its length', 'UPDATE computations SET register_count = 11 WHERE id = $1'],
+    ['its register count', 'UPDATE computations SET register_count = 11 WHERE id = $1'],
     ['a seed', "UPDATE computations SET random_seed = 'other' WHERE id = $1"],
-    ['a seed to nothing', 'UPDATE computations SET noise_seed = NULL WHERE id = $1'],
-    ['its key', "UPDATE computations SET private_keyset = 'other' WHERE id = $1"],
-    ['the key of its blobs', "UPDATE computations SET blob_key = 'other' WHERE id = $1"],
-    ['the key of its blobs to nothing', 'UPDATE computations SET blob_key = NULL WHERE id = $1'],
-  ])('never changes %s', async (_what, statement) => {
+    ['a seed to NULL', 'UPDATE computations SET noise_seed = NULL WHERE id = $1'],
+    ['its private keyset', "UPDATE computations SET private_keyset = 'other' WHERE id = $1"],
+    ['its blob key', "UPDATE computations SET blob_key = 'other' WHERE id = $1"],
+    ['its blob key to NULL', 'UPDATE computations SET blob_key = NULL WHERE id = $1'],
+  ])('rejects an update of %s', async (_what, statement) => {
     const { id } = await computation(SECRETS);
     await expect(database.query(statement, [id])).rejects.toMatchObject({ code: '23000' });
   });
 
-  test('that has ended never changes, and has no secrets', async () => {
+  test('has no secrets after it has ended, and rejects further changes', async () => {
     const { id } = await computation(SECRETS);
     await endComputation(db, id, { outcome: 'CANCELLED' });
     expect(await readSecrets(db, id)).toEqual({});
@@ -153,7 +153,7 @@ describe('a computation', () => {
 });
 
 describe('secrets', () => {
-  test('open with the key, in the place they were sealed for, and nowhere else', async () => {
+  test('are decrypted only with the right key, and only in the row for which they were encrypted', async () => {
     const { id } = await computation(SECRETS);
     const other = await computation(SECRETS);
     const read = await readSecrets(db, id);
@@ -177,7 +177,7 @@ describe('secrets', () => {
     await expect(readSecrets(db, other.id)).rejects.toThrow(/does not open/);
   });
 
-  test('and the bytes of blobs are nowhere in the database', async () => {
+  test('do not appear unencrypted in any table, and neither do blob data and the secrets key', async () => {
     const { id } = await computation(SECRETS);
     const data = randomBytes(100);
     await writeBlob(db, id, pieces(data));
@@ -195,7 +195,7 @@ describe('secrets', () => {
     expect(dump).not.toContain(Buffer.from(database.secretsKey).toString('hex'));
   });
 
-  test('of a database are those of the duchy that first used it', async () => {
+  test('belong to the first duchy that uses the database: another duchy or another key is rejected', async () => {
     await requireOwnDatabase(db, 'duchies/alpha');
     await requireOwnDatabase(database.open(), 'duchies/alpha');
     await expect(requireOwnDatabase(db, 'duchies/beta')).rejects.toThrow(/belongs to duchies\/alpha/);
@@ -213,7 +213,7 @@ describe('secrets', () => {
 });
 
 describe('a blob', () => {
-  test('is read as it was written, whatever pieces it came in', async () => {
+  test('is read as it was written, regardless of how the source was split into pieces', async () => {
     const made_ = await computation();
     const data = randomBytes(2 * CHUNK_BYTES + 12_345);
     const cuts = [0, 1, 7, CHUNK_BYTES - 1, CHUNK_BYTES + 5, 2 * CHUNK_BYTES, data.length];
@@ -236,13 +236,13 @@ describe('a blob', () => {
     expect(await wholeOf(blob)).toHaveLength(0);
   });
 
-  test('does not count before something refers to it', async () => {
+  test('cannot be read before an upload or a message refers to it', async () => {
     const { id } = await computation();
     const blob = await writeBlob(db, id, pieces(randomBytes(10)));
     await expect(wholeOf(blob)).rejects.toThrow(/incomplete or removed/);
   });
 
-  test('of a source that throws leaves nothing', async () => {
+  test('is deleted if its source throws', async () => {
     const { id } = await computation();
     async function* source() {
       yield randomBytes(CHUNK_BYTES + 1);
@@ -252,7 +252,7 @@ describe('a blob', () => {
     expect(await database.query('SELECT * FROM blobs WHERE computation = $1', [id])).toEqual([]);
   });
 
-  test('of a process that died between two chunks does not count, and goes after an hour', async () => {
+  test('of a process that died between two chunks cannot be used, and is deleted after an hour', async () => {
     const made_ = await computation();
     const dying = database.open();
     async function* source() {
@@ -279,7 +279,7 @@ describe('a blob', () => {
     expect(await database.query('SELECT id FROM blobs WHERE id = $1', [id])).toEqual([]);
   });
 
-  test('that lacks a chunk, or has one of another, is not read', async () => {
+  test('cannot be read if a chunk is missing or belongs to another blob', async () => {
     const made_ = await computation();
     const [one, other] = [await upload(made_, 0), await upload(made_, 1)];
     for (const each of [one, other]) await db.tx('test', (tx) => storeUpload(tx, each));
@@ -308,7 +308,7 @@ describe('a blob', () => {
   const chunksOf = (blobs: string[]) =>
     database.query('SELECT blob, ordinal, data FROM blob_chunks WHERE blob = ANY($1)', [blobs]);
 
-  test('goes with the outcome of its computation, and no copy of it opens any more', async () => {
+  test('is deleted with its key when its computation ends, so that copies of it cannot be decrypted', async () => {
     const [made_, other] = [await computation(), await computation()];
     const [blobs, others] = [await messages(12, made_.id), await messages(1, other.id)];
     const copies = await chunksOf(blobs);
@@ -333,7 +333,7 @@ describe('a blob', () => {
     await expect(writeBlob(db, made_.id, pieces(randomBytes(10)))).rejects.toThrow(/has ended/);
   });
 
-  test('of a process that died with the outcome is removed by the next one, and opens for neither', async () => {
+  test('cannot be read if the process died while it ended the computation, and is deleted by the next cleanup', async () => {
     const made_ = await computation();
     const blobs = await messages(6, made_.id);
     const dying = {
@@ -349,7 +349,7 @@ describe('a blob', () => {
     expect(await chunksOf(blobs)).toEqual([]);
   });
 
-  test('of a computation that began before it could have a key is sealed with the key of the duchy', async () => {
+  test('of a computation without a blob key is encrypted with the key of the duchy', async () => {
     const made_ = await computation();
     await database.query(
       `SET session_replication_role = replica; UPDATE computations SET blob_key = NULL WHERE id = '${made_.id}';
@@ -361,7 +361,7 @@ describe('a blob', () => {
     expect(db.secrets.open(`blobs/${blob}/0`, chunk!.data).length).toBeGreaterThan(0);
   });
 
-  test('goes some hours after its computation ended where it is kept, and its key with it', async () => {
+  test('that is kept after its computation ended is deleted with its key after the given number of hours', async () => {
     const made_ = await computation();
     const one = await upload(made_);
     await db.tx('test', (tx) => storeUpload(tx, one));
@@ -379,7 +379,7 @@ describe('a blob', () => {
 });
 
 describe('an upload', () => {
-  test('is stored once, and reported once', async () => {
+  test('is stored once, and marked as reported once', async () => {
     const made_ = await computation();
     const one = await upload(made_);
     const other = await upload(made_);
@@ -420,7 +420,7 @@ describe('an upload', () => {
     "UPDATE uploads SET secret_seed = 'x' WHERE requisition = $1",
     'UPDATE uploads SET nonce = 1 WHERE requisition = $1',
     'DELETE FROM uploads WHERE requisition = $1',
-  ])('never changes: %s', async (statement) => {
+  ])('cannot be changed or deleted: %s', async (statement) => {
     const made_ = await computation();
     const one = await upload(made_);
     await db.tx('test', (tx) => storeUpload(tx, one));
@@ -432,7 +432,7 @@ describe('an upload', () => {
   });
 });
 
-test('a message is stored once for each stage, direction and peer, and acknowledged once', async () => {
+test('a message is stored once for each stage and direction, can be acknowledged, and cannot be changed', async () => {
   const { id } = await computation();
   const message = async (direction: 'IN' | 'OUT', peer = 'duchies/beta') => {
     const blob = await writeBlob(db, id, pieces(randomBytes(10)));
@@ -456,7 +456,7 @@ test('a message is stored once for each stage, direction and peer, and acknowled
   ).rejects.toMatchObject({ code: '23000' });
 });
 
-test('migrations run once, also when several processes start, and what was applied must not differ', async () => {
+test('concurrent migrations apply nothing to a migrated database, and reject an applied migration that differs', async () => {
   const connection = { connectionString: database.url };
   expect(await Promise.all([migrate(connection), migrate(connection)])).toEqual([[], []]);
   await database.query("UPDATE schema_migrations SET sha256 = 'other'");

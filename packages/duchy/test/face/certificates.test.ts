@@ -25,7 +25,7 @@ async function freshUpload() {
   return { upload, certificate: upload.fulfillment.certificate };
 }
 
-test('one certificate is asked for once, also by uploads that come at once', async () => {
+test('a certificate is requested from the exchange once, even by concurrent uploads', async () => {
   const uploads = await Promise.all(Array.from({ length: 2 }, freshUpload));
   const send = () => Promise.all(uploads.map(({ upload }) => sendUpload(world, upload)));
   for (const answers of [await send(), await send()]) {
@@ -34,7 +34,7 @@ test('one certificate is asked for once, also by uploads that come at once', asy
   expect(exchange.asked).toEqual([uploads[0]!.certificate]);
 });
 
-test('a revocation is seen 60 seconds after the certificate was asked for, and not long before', async () => {
+test('a certificate is cached for 60 seconds, after which a revocation takes effect', async () => {
   const { upload, certificate } = await freshUpload();
   const [start, x509Der] = [performance.now(), exchange.certificates.get(certificate)!.x509Der];
   expect((await sendUpload(world, upload)).status).toBe(200);
@@ -50,7 +50,7 @@ test('a revocation is seen 60 seconds after the certificate was asked for, and n
   exchange.certificates.set(certificate, { x509Der });
 });
 
-test('that there is none is not remembered: it may be created', async () => {
+test('a missing certificate is not cached: the upload succeeds after the certificate was created', async () => {
   const { upload, certificate } = await freshUpload();
   const created = exchange.certificates.get(certificate)!;
   upload.fulfillment.certificate = certificate.replace(/\w+$/, 'new');
@@ -59,7 +59,7 @@ test('that there is none is not remembered: it may be created', async () => {
   expect((await sendUpload(world, upload)).status).toBe(200);
 });
 
-test('the exchange being down is not held against the sender', async () => {
+test('failures because the exchange is down do not count toward the limit of rejected uploads', async () => {
   const { upload } = await freshUpload();
   exchange.isDown = true;
   for (let i = 0; i < 12; i++) expect((await sendUpload(world, upload)).reason).toBe('UNAVAILABLE');
@@ -70,7 +70,7 @@ test('the exchange being down is not held against the sender', async () => {
   );
 });
 
-test('a storm of unknown certificates is none at the exchange, and holds up no other computation', async () => {
+test('many unknown certificates cause only 10 requests to the exchange, and do not block another computation', async () => {
   const { upload, certificate } = await freshUpload();
   const unknown = Array.from({ length: 40 }, (_, i) => {
     const fulfillment = { ...upload.fulfillment, certificate: certificate.replace(/\w+$/, `x${i}`) };
@@ -85,7 +85,7 @@ test('a storm of unknown certificates is none at the exchange, and holds up no o
   expect((await sendUpload(world, other.upload)).status).toBe(200);
 });
 
-test('a name that is none of a certificate reaches neither the exchange nor the response', async () => {
+test('an invalid certificate name is rejected without a request to the exchange, and with a short response', async () => {
   const { upload, certificate } = await freshUpload();
   for (const id of ['preferred', '../../parties', `${'x'.repeat(30_000)}`, '']) {
     upload.fulfillment.certificate = certificate.replace(/\w+$/, id);

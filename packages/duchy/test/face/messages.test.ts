@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-test('the aggregator moves on when it has the message of each worker', async () => {
+test('the aggregator starts its next stage when it has the message of each worker', async () => {
   const computation = await world.computation(WAIT);
   const first = await makeMessage(world, computation, FIRST);
   expect(await sendMessage(world, first)).toMatchObject({
@@ -52,7 +52,7 @@ test('the aggregator moves on when it has the message of each worker', async () 
   expect(data.equals(first.data)).toBe(true);
 });
 
-test('both at once move it on once', async () => {
+test('concurrent messages of both workers start the next stage of the aggregator', async () => {
   const computation = await world.computation(WAIT);
   const sent = [FIRST, SECOND].map(async (about) =>
     sendMessage(world, await makeMessage(world, computation, about)),
@@ -61,7 +61,7 @@ test('both at once move it on once', async () => {
   expect((await readComputation(world.database.db, computation.id))!.stage).toBe('AGGREGATION_PHASE');
 });
 
-test('a message that comes again is no news, whatever the computation has come to', async () => {
+test('a repeated message gets the same response and is stored once, even after the computation has ended', async () => {
   const computation = await world.computation(WAIT);
   const first = await makeMessage(world, computation, FIRST);
   const answer = await sendMessage(world, first);
@@ -73,7 +73,7 @@ test('a message that comes again is no news, whatever the computation has come t
   expect(await world.kept(computation.id)).toEqual({ uploads: 0, messages: 2, blobs: 2 });
 });
 
-test('other content for the same stage is rejected, and the first stays', async () => {
+test('a message with other content for the same stage is rejected, and the first message is unchanged', async () => {
   const computation = await world.computation(WAIT);
   await sendMessage(world, await makeMessage(world, computation, FIRST));
   const [before] = await messagesOf(world.database.db, computation.id);
@@ -83,7 +83,7 @@ test('other content for the same stage is rejected, and the first stays', async 
   expect(await world.kept(computation.id)).toMatchObject({ messages: 1, blobs: 1 });
 });
 
-test('a stage out of order is ABORTED, to be retried; one stage ahead is taken', async () => {
+test('a message is accepted one stage early, but otherwise rejected with STAGE_OUT_OF_ORDER', async () => {
   const worker = await startFaceWorld('duchies/alpha');
   try {
     const about = { stage: 'SHUFFLE_PHASE_INPUT_TWO', sender: 'duchies/beta' };
@@ -106,7 +106,7 @@ test('a stage out of order is ABORTED, to be retried; one stage ahead is taken',
   }
 });
 
-test('no message is taken for a computation that has ended, or that this duchy does not know', async () => {
+test('a message for a computation that has ended, or that is unknown, is rejected', async () => {
   const ended = await world.computation(WAIT);
   await endComputation(world.database.db, ended.id, { outcome: 'FAILED' });
   const message = await makeMessage(world, ended, FIRST);
@@ -138,32 +138,32 @@ const invalid: Partial<Answer> = {
 
 // biome-ignore format: a table, one row per line
 const SPOILED: [what: string, spoil: (sent: TestMessage) => void, expected: Partial<Answer>][] = [
-  ["the other worker's key", otherKey('duchies/beta'), at('message.signature')],
-  ["a provider's key", otherKey('dataProviders/streamly'), at('message.signature')],
-  ['the signature', signed((s) => ({ ...s, signature: flip(s.signature) })), at('message.signature')],
-  ['a worker that signs for the other', set({ certificate: 'duchies/beta/certificates/1' }), invalid],
-  ['a certificate of nobody', set({ certificate: 'duchies/alpha/certificates/9' }), invalid],
-  ['the aggregator itself as sender', set({ sender: 'duchies/gamma' }), at('message.sender')],
-  ['a duchy that takes no part', set({ sender: 'duchies/delta' }), at('message.sender')],
+  ['a signature of the other worker', otherKey('duchies/beta'), at('message.signature')],
+  ['a signature of a provider', otherKey('dataProviders/streamly'), at('message.signature')],
+  ['a changed signature', signed((s) => ({ ...s, signature: flip(s.signature) })), at('message.signature')],
+  ['the certificate of the other worker', set({ certificate: 'duchies/beta/certificates/1' }), invalid],
+  ['a certificate that does not exist', set({ certificate: 'duchies/alpha/certificates/9' }), invalid],
+  ['the aggregator itself as the sender', set({ sender: 'duchies/gamma' }), at('message.sender')],
+  ['a sender that is not a participant', set({ sender: 'duchies/delta' }), at('message.sender')],
   ['a stage of another role', set({ stage: 'SHUFFLE_PHASE_INPUT_ONE' }), at('message.stage')],
   ['a stage that does not exist', set({ stage: 'constructor' }), at('message.stage')],
   ['another recipient', set({ recipient: 'duchies/beta' }), at('message.recipient')],
   ['another computation', set({ computation: 'other' }), at('message.computation')],
   ['other terms', set({ termsSha256: new Uint8Array(32) }), at('message.termsSha256')],
   ['no terms', set({ termsSha256: new Uint8Array() }), at('message.termsSha256')],
-  ['purpose', set({ purpose: 'mex.contract.Fulfillment' }), at('message.purpose')],
+  ['another purpose', set({ purpose: 'mex.contract.Fulfillment' }), at('message.purpose')],
   ['a short digest', set({ dataSha256: new Uint8Array(31) }), at('message.dataSha256')],
   ['another digest', set({ dataSha256: new Uint8Array(32) }), at('data')],
-  ['a length above the limit', set({ dataLength: 2n ** 40n }), at('message.dataLength')],
-  ['a length that no such message can have', set({ dataLength: 2n ** 23n }), at('message.dataLength')],
+  ['a length above all limits', set({ dataLength: 2n ** 40n }), at('message.dataLength')],
+  ['a length above the limit of this stage', set({ dataLength: 2n ** 23n }), at('message.dataLength')],
   ['a negative length', set({ dataLength: -1n }), at('message.dataLength')],
-  ['a longer length', set({ dataLength: 501n }), at('data')],
-  ['a shorter length', set({ dataLength: 499n }), at('data')],
-  ['data', (sent) => { sent.data = flip(sent.data); }, at('data')],
-  ['no message', signed((s) => ({ ...s, message: Uint8Array.of(0xff) })), { reason: 'INVALID_FIELD_VALUE', field: 'message.message' }],
+  ['a length greater than that of the data', set({ dataLength: 501n }), at('data')],
+  ['a length less than that of the data', set({ dataLength: 499n }), at('data')],
+  ['changed data', (sent) => { sent.data = flip(sent.data); }, at('data')],
+  ['a message that cannot be decoded', signed((s) => ({ ...s, message: Uint8Array.of(0xff) })), { reason: 'INVALID_FIELD_VALUE', field: 'message.message' }],
 ];
 
-describe('a message with one thing wrong is rejected, and nothing is kept:', () => {
+describe('a message with one defect is rejected, and nothing is stored:', () => {
   let computation: TestComputation;
   beforeAll(async () => {
     computation = await world.computation(WAIT);

@@ -76,7 +76,7 @@ function inTurn<Row>(protocol: (typeof PROTOCOLS)[number], rows: Row[]): Row[] {
 }
 
 describe.each(PROTOCOLS)('%s:', (protocol) => {
-  test('an upload that is right is stored and reported, and the same again is the same', async () => {
+  test('a valid upload is stored and reported once, a repetition succeeds, and a different upload is rejected', async () => {
     const computation = await makeLegions(world, protocol);
     const upload = await makeSketch(world, computation);
     expect(await sendUpload(world, upload)).toMatchObject({ status: 200, body: { state: 'FULFILLED' } });
@@ -87,7 +87,7 @@ describe.each(PROTOCOLS)('%s:', (protocol) => {
     expect(await sendUpload(world, other)).toMatchObject({ status: 409, reason: 'UPLOAD_ALREADY_EXISTS' });
   });
 
-  describe('an upload with one thing wrong is rejected:', () => {
+  describe('an upload with one defect is rejected, and nothing is stored:', () => {
     let computation: LegionsComputation;
     beforeAll(async () => {
       computation = await makeLegions(world, protocol);
@@ -96,32 +96,32 @@ describe.each(PROTOCOLS)('%s:', (protocol) => {
     // biome-ignore format: a table, one row per line
     test.each(inTurn<[what: string, spoil: (upload: TestUpload) => unknown, named: string]>(protocol, [
       ['the other protocol', field({ protocol: protocol === 'liquidLegionsV2' ? 'reachOnlyLiquidLegionsV2' : 'liquidLegionsV2' }), 'fulfillment.protocol'],
-      ['share-shuffle', field({ protocol: 'honestMajorityShareShuffle' }), 'fulfillment.protocol'],
-      ['a population', field({ populationFingerprint: new Uint8Array(32) }), 'fulfillment.populationFingerprint'],
+      ['the share-shuffle protocol', field({ protocol: 'honestMajorityShareShuffle' }), 'fulfillment.protocol'],
+      ['a population fingerprint', field({ populationFingerprint: new Uint8Array(32) }), 'fulfillment.populationFingerprint'],
       ['another nonce', field({ nonce: 1n }), 'fulfillment.nonce'],
-      ['a short sketch', field({ registerCount: BigInt(REGISTERS - 1) }), 'fulfillment.registerCount'],
-      ['a length that is no sketch’s', field({ dataLength: 66n }), 'fulfillment.dataLength'],
-      ['fewer registers than it says', (u) => withData(u, u.data.subarray(POINT_BYTES)), 'data'],
-      ['more registers than it says', (u) => withData(u, Buffer.concat([u.data, points(2)])), 'data'],
-      ['other bytes than it signed', (u) => (u.data = points(u.data.length / POINT_BYTES)), 'data'],
+      ['a register count that is too small', field({ registerCount: BigInt(REGISTERS - 1) }), 'fulfillment.registerCount'],
+      ['a data length that no sketch has', field({ dataLength: 66n }), 'fulfillment.dataLength'],
+      ['fewer registers than declared', (u) => withData(u, u.data.subarray(POINT_BYTES)), 'data'],
+      ['more registers than declared', (u) => withData(u, Buffer.concat([u.data, points(2)])), 'data'],
+      ['data that differs from the signed data', (u) => (u.data = points(u.data.length / POINT_BYTES)), 'data'],
       ['a point that is not on the curve', point(0, OFF_CURVE), 'data'],
       ['a last point that is not on the curve', point(9, OFF_CURVE), 'data'],
-      ['a point above the field', point(3, TOO_LARGE), 'data'],
+      ['a point with a coordinate above the field', point(3, TOO_LARGE), 'data'],
       ['the point at infinity', point(1, INFINITY), 'data'],
-      ['a point that is not compressed', point(2, UNCOMPRESSED), 'data'],
-      ['no terms', field({ protocolData: { case: undefined } }), 'fulfillment.liquidLegions'],
-      ['a worker less', (u) => legions(u).workers.pop(), 'fulfillment.liquidLegions.workers'],
+      ['an uncompressed point', point(2, UNCOMPRESSED), 'data'],
+      ['no Liquid Legions parameters', field({ protocolData: { case: undefined } }), 'fulfillment.liquidLegions'],
+      ['a missing worker', (u) => legions(u).workers.pop(), 'fulfillment.liquidLegions.workers'],
       ['workers in another order', (u) => legions(u).workers.reverse(), 'fulfillment.liquidLegions.workers'],
-      ['two workers as one', (u) => (legions(u).workers = [legions(u).workers.join(',')]), 'fulfillment.liquidLegions.workers'],
+      ['two workers joined into one name', (u) => (legions(u).workers = [legions(u).workers.join(',')]), 'fulfillment.liquidLegions.workers'],
       ['another aggregator', terms({ aggregator: 'duchies/mallory' }), 'fulfillment.liquidLegions.aggregator'],
-      ['other noise', terms({ noiseMechanism: 'NONE' }), 'fulfillment.liquidLegions.noiseMechanism'],
+      ['another noise mechanism', terms({ noiseMechanism: 'NONE' }), 'fulfillment.liquidLegions.noiseMechanism'],
       ['another decay rate', terms({ decayRate: 11 }), 'fulfillment.liquidLegions.decayRate'],
-      ['another size', terms({ maxSize: 6n }), 'fulfillment.liquidLegions.maxSize'],
-      ['less to hide the histogram', terms({ histogramEpsilon: 1 }), 'fulfillment.liquidLegions.histogramEpsilon'],
-      ['another delta of the histogram', terms({ histogramDelta: 1e-6 }), 'fulfillment.liquidLegions.histogramDelta'],
-      ['less to hide the registers of a provider', terms({ publisherEpsilon: 1 }), 'fulfillment.liquidLegions.publisherEpsilon'],
-      ['another delta of a provider', terms({ publisherDelta: 1e-6 }), 'fulfillment.liquidLegions.publisherDelta'],
-      ['other sampling indicators', terms({ samplingIndicatorSize: 7n }), 'fulfillment.liquidLegions.samplingIndicatorSize'],
+      ['another maximum size', terms({ maxSize: 6n }), 'fulfillment.liquidLegions.maxSize'],
+      ['another histogram epsilon', terms({ histogramEpsilon: 1 }), 'fulfillment.liquidLegions.histogramEpsilon'],
+      ['another histogram delta', terms({ histogramDelta: 1e-6 }), 'fulfillment.liquidLegions.histogramDelta'],
+      ['another publisher epsilon', terms({ publisherEpsilon: 1 }), 'fulfillment.liquidLegions.publisherEpsilon'],
+      ['another publisher delta', terms({ publisherDelta: 1e-6 }), 'fulfillment.liquidLegions.publisherDelta'],
+      ['another sampling indicator size', terms({ samplingIndicatorSize: 7n }), 'fulfillment.liquidLegions.samplingIndicatorSize'],
       ['another maximum frequency', terms({ maximumFrequency: 7 }), 'fulfillment.liquidLegions.maximumFrequency'],
       ['another combined key', terms({ combinedPublicKey: randomPoint() }), 'fulfillment.liquidLegions.combinedPublicKey'],
       ['the key of one duchy alone', (u) => (legions(u).combinedPublicKey = computation.keys['duchies/alpha']!), 'fulfillment.liquidLegions.combinedPublicKey'],
@@ -130,7 +130,7 @@ describe.each(PROTOCOLS)('%s:', (protocol) => {
       ['other terms', field({ termsSha256: new Uint8Array(32) }), 'fulfillment.termsSha256'],
       ['no terms', field({ termsSha256: new Uint8Array() }), 'fulfillment.termsSha256'],
       ['a certificate of another provider', field({ certificate: 'dataProviders/chirper/certificates/1' }), 'fulfillment.certificate'],
-      ['another provider’s key', (u) => (u.privateKeyPem = world.identities['dataProviders/chirper']!.privateKeyPem), 'fulfillment.signature'],
+      ['a signature of another provider', (u) => (u.privateKeyPem = world.identities['dataProviders/chirper']!.privateKeyPem), 'fulfillment.signature'],
     ]))('%s', async (_what, spoil, named) => {
       const upload = await makeSketch(world, computation);
       spoil(upload);
@@ -139,7 +139,7 @@ describe.each(PROTOCOLS)('%s:', (protocol) => {
     });
   });
 
-  describe('keys that an exchange made up end the computation:', () => {
+  describe('the ElGamal keys that the exchange shows', () => {
     const parameters = (view: Computation, duchy: string) =>
       view.participants[duchy]!.parameters![protocol] as {
         publicKey: SignedMessage;
@@ -169,18 +169,18 @@ describe.each(PROTOCOLS)('%s:', (protocol) => {
 
     // biome-ignore format: a table, one row per line
     test.each(inTurn<[what: string, options: Parameters<typeof makeLegions>[2], says: RegExp]>(protocol, [
-      ['one that its duchy did not sign', { change: (view) => (parameters(view, 'duchies/beta').elGamalPublicKey = mallorys) }, /PEER_KEY_INVALID at elGamalPublicKey of duchies\/beta: /],
-      ['one of another duchy', { change: (view) => (parameters(view, 'duchies/beta').elGamalPublicKey = parameters(view, 'duchies/gamma').elGamalPublicKey) }, /PEER_KEY_INVALID at elGamalPublicKey of duchies\/beta: /],
+      ['a key that its duchy did not sign', { change: (view) => (parameters(view, 'duchies/beta').elGamalPublicKey = mallorys) }, /PEER_KEY_INVALID at elGamalPublicKey of duchies\/beta: /],
+      ['the key of another duchy', { change: (view) => (parameters(view, 'duchies/beta').elGamalPublicKey = parameters(view, 'duchies/gamma').elGamalPublicKey) }, /PEER_KEY_INVALID at elGamalPublicKey of duchies\/beta: /],
       ['a certificate of another duchy', { change: (view) => (view.participants['duchies/beta']!.certificate = 'duchies/gamma/certificates/1') }, /CERTIFICATE_FOREIGN at duchies\/beta: /],
-      ['another generator', { change: (view) => (parameters(view, 'duchies/beta').elGamalPublicKey = unsigned.generator) }, /PEER_KEY_INVALID at elGamalPublicKey of duchies\/beta: /],
-      ['one that is not on the curve', { pairs: { 'duchies/beta': { ...one, publicKey: OFF_CURVE } } }, /PEER_KEY_INVALID at elGamalPublicKey of duchies\/beta: /],
-      ['one whose secret its duchy does not know', { pairs: { 'duchies/beta': { ...one, publicKey: randomPoint() } } }, /PEER_KEY_INVALID at elGamalPublicKey of duchies\/beta: /],
-      ['one of another computation', { bindings: { 'duchies/beta': { computation: 'another' } } }, /TERMS_MISMATCH at elGamalPublicKey of duchies\/beta: /],
-      ['one that another duchy made', { bindings: { 'duchies/beta': { duchy: 'duchies/gamma' } } }, /TERMS_MISMATCH at elGamalPublicKey of duchies\/beta: /],
-      ['one that was made under other terms', { bindings: { 'duchies/gamma': { termsSha256: new Uint8Array(32) } } }, /TERMS_MISMATCH at elGamalPublicKey of duchies\/gamma: /],
-      ['one that two duchies have', { pairs: { 'duchies/beta': one, 'duchies/gamma': one } }, /PEER_KEY_INVALID at elGamalPublicKey: /],
-      ['two that cancel out', { pairs: { 'duchies/beta': negative } }, /PEER_KEY_INVALID at elGamalPublicKey: /],
-    ]))('%s', async (_what, options, says) => {
+      ['a key with another generator', { change: (view) => (parameters(view, 'duchies/beta').elGamalPublicKey = unsigned.generator) }, /PEER_KEY_INVALID at elGamalPublicKey of duchies\/beta: /],
+      ['a key that is not on the curve', { pairs: { 'duchies/beta': { ...one, publicKey: OFF_CURVE } } }, /PEER_KEY_INVALID at elGamalPublicKey of duchies\/beta: /],
+      ['a key whose secret its duchy does not know', { pairs: { 'duchies/beta': { ...one, publicKey: randomPoint() } } }, /PEER_KEY_INVALID at elGamalPublicKey of duchies\/beta: /],
+      ['a key for another computation', { bindings: { 'duchies/beta': { computation: 'another' } } }, /TERMS_MISMATCH at elGamalPublicKey of duchies\/beta: /],
+      ['a key bound to another duchy', { bindings: { 'duchies/beta': { duchy: 'duchies/gamma' } } }, /TERMS_MISMATCH at elGamalPublicKey of duchies\/beta: /],
+      ['a key bound to other terms', { bindings: { 'duchies/gamma': { termsSha256: new Uint8Array(32) } } }, /TERMS_MISMATCH at elGamalPublicKey of duchies\/gamma: /],
+      ['the same key for two duchies', { pairs: { 'duchies/beta': one, 'duchies/gamma': one } }, /PEER_KEY_INVALID at elGamalPublicKey: /],
+      ['two keys that cancel each other out', { pairs: { 'duchies/beta': negative } }, /PEER_KEY_INVALID at elGamalPublicKey: /],
+    ]))('fail the computation with %s', async (_what, options, says) => {
       const computation = await makeLegions(world, protocol, options);
       const answer = await sendUpload(world, await makeSketch(world, computation));
       expect(answer).toMatchObject({ status: 400, reason: 'COMPUTATION_STATE_ILLEGAL' });
@@ -190,7 +190,7 @@ describe.each(PROTOCOLS)('%s:', (protocol) => {
       expect(stored).toMatchObject({ outcome: 'FAILED', failure: expect.stringMatching(says) });
     });
 
-    test('before a duchy has published its key, an upload waits', async () => {
+    test('cause STAGE_OUT_OF_ORDER for an upload until every duchy has published its key', async () => {
       const computation = await makeLegions(world, protocol, {
         change: (view) => (view.participants['duchies/gamma']!.parameters = undefined),
       });
@@ -200,12 +200,12 @@ describe.each(PROTOCOLS)('%s:', (protocol) => {
   });
 });
 
-describe('what comes around the ring', () => {
+describe('a message in the ring', () => {
   const waiting = () =>
     makeLegions(world, 'reachOnlyLiquidLegionsV2', { stage: 'WAIT_EXECUTION_PHASE_INPUTS' });
   const registers = { stage: 'EXECUTION_PHASE_INPUT', sender: 'duchies/gamma' };
 
-  test('is taken from the duchy before, and moves the computation on', async () => {
+  test('is accepted from the previous duchy, and starts the next stage of the computation', async () => {
     const computation = await waiting();
     const message = await makeMessage(world, computation, registers);
     expect(await sendMessage(world, message)).toMatchObject({ status: 200 });
@@ -217,11 +217,11 @@ describe('what comes around the ring', () => {
 
   // biome-ignore format: a table, one row per line
   test.each<[what: string, sent: { stage: string; sender: string }, spoil: (message: TestMessage) => unknown, named: string]>([
-    ['the duchy after it as sender', { ...registers, sender: 'duchies/beta' }, () => {}, 'message.sender'],
-    ['a message that only the aggregator takes', { ...registers, stage: 'SETUP_PHASE_INPUT' }, () => {}, 'message.stage'],
-    ['a message of the other protocol', { ...registers, stage: 'EXECUTION_PHASE_ONE_INPUT' }, () => {}, 'message.stage'],
-    ['more bytes than all registers have', registers, (m) => (m.message.dataLength = 2n ** 24n), 'message.dataLength'],
-    ['the key of another duchy', registers, (m) => (m.privateKeyPem = world.identities['duchies/beta']!.privateKeyPem), 'message.signature'],
+    ['the next duchy as the sender', { ...registers, sender: 'duchies/beta' }, () => {}, 'message.sender'],
+    ['a stage that only the aggregator receives', { ...registers, stage: 'SETUP_PHASE_INPUT' }, () => {}, 'message.stage'],
+    ['a stage of the other protocol', { ...registers, stage: 'EXECUTION_PHASE_ONE_INPUT' }, () => {}, 'message.stage'],
+    ['a data length above that of all registers', registers, (m) => (m.message.dataLength = 2n ** 24n), 'message.dataLength'],
+    ['a signature of another duchy', registers, (m) => (m.privateKeyPem = world.identities['duchies/beta']!.privateKeyPem), 'message.signature'],
   ])('is rejected with %s', async (_what, sent, spoil, named) => {
     const computation = await waiting();
     const message = await makeMessage(world, computation, sent);

@@ -31,8 +31,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-describe('an upload that is right', () => {
-  test('is stored whole, reported, and then answered', async () => {
+describe('a valid upload', () => {
+  test('is stored completely and reported before the duchy responds', async () => {
     const computation = await world.computation();
     const upload = await makeUpload(world, computation);
     expect(await sendUpload(world, upload)).toMatchObject({
@@ -47,7 +47,7 @@ describe('an upload that is right', () => {
     expect(world.exchange.reports).toContain(upload.requisition);
   });
 
-  test('is answered the same when it is sent again, with another signature and after the end', async () => {
+  test('gets the same response if it is repeated, with a new signature or after the computation has ended', async () => {
     const computation = await world.computation();
     const upload = await makeUpload(world, computation);
     const first = await sendUpload(world, upload);
@@ -58,7 +58,7 @@ describe('an upload that is right', () => {
     expect(world.exchange.reports.filter((r) => r === upload.requisition)).toHaveLength(1);
   });
 
-  test('stays when other bytes come for the same requisition', async () => {
+  test('is not replaced by a different upload for the same requisition', async () => {
     const computation = await world.computation();
     const upload = await makeUpload(world, computation);
     await sendUpload(world, upload);
@@ -70,7 +70,7 @@ describe('an upload that is right', () => {
     expect(await world.kept(computation.id)).toEqual({ uploads: 1, messages: 0, blobs: 1 });
   });
 
-  test('is stored once when it comes several times at once', async () => {
+  test('is stored once if it is sent several times concurrently', async () => {
     const computation = await world.computation();
     const upload = await makeUpload(world, computation);
     const answers = await Promise.all(Array.from({ length: 6 }, () => sendUpload(world, upload)));
@@ -79,7 +79,7 @@ describe('an upload that is right', () => {
     expect(await world.kept(computation.id)).toEqual({ uploads: 1, messages: 0, blobs: 1 });
   });
 
-  test('is stored when the exchange cannot be told, and reported when it is sent again', async () => {
+  test('is stored if it cannot be reported to the exchange, and reported when it is sent again', async () => {
     const computation = await world.computation();
     const upload = await makeUpload(world, computation);
     const { client } = world.duchy;
@@ -93,7 +93,7 @@ describe('an upload that is right', () => {
     expect(await world.kept(computation.id)).toEqual({ uploads: 1, messages: 0, blobs: 1 });
   });
 
-  test('of many chunks is stored as it comes', async () => {
+  test('is stored in chunks of CHUNK_BYTES', async () => {
     const computation = await world.computation();
     const registers = rounds(3_000_000, 600_000);
     await world.database.query('ALTER TABLE computations DISABLE TRIGGER USER');
@@ -115,7 +115,7 @@ describe('an upload that is right', () => {
   });
 });
 
-describe('senders that are slow or many', () => {
+describe('slow or numerous senders', () => {
   /** Sends the headers, the JSON and a part of the data, and then stops. */
   async function stall(
     url: string,
@@ -138,7 +138,7 @@ describe('senders that are slow or many', () => {
   const writing = async (id: string, count: number) =>
     expect.poll(async () => (await world.kept(id)).blobs).toBe(count);
 
-  test('hold places of their own only, which are free again when they hang up', async () => {
+  test('exhaust only the limit of their own provider, and free it when they disconnect', async () => {
     const computations = [];
     for (let i = 0; i < 3; i++) computations.push(await world.computation());
     const stalled = [];
@@ -156,7 +156,7 @@ describe('senders that are slow or many', () => {
     expect(await sendUpload(world, third)).toMatchObject({ status: 200 });
   });
 
-  test('have 128 connections at most from one address, and others are served', async () => {
+  test('are limited to 128 connections per address, and other addresses are still served', async () => {
     const { hostname, port } = new URL(world.url);
     const sockets = Array.from({ length: 140 }, () => connect(Number(port), hostname));
     let closed = 0;
@@ -177,7 +177,7 @@ describe('senders that are slow or many', () => {
     await expect.poll(isServed).toBe(true);
   });
 
-  test('of uploads do not keep the messages of other duchies out', async () => {
+  test('of uploads do not block messages of other duchies', async () => {
     const crowded = await startFaceWorld('duchies/alpha', { uploads: 1 });
     try {
       const [computation, waiting] = [
@@ -194,7 +194,7 @@ describe('senders that are slow or many', () => {
     }
   });
 
-  test('whose requests are rejected again and again are not looked at for a while', async () => {
+  test('get RATE_LIMITED after rejectedPerMinute rejected requests', async () => {
     const strict = await startFaceWorld('duchies/alpha', { rejectedPerMinute: 3 });
     try {
       const computation = await strict.computation();
@@ -209,7 +209,7 @@ describe('senders that are slow or many', () => {
     }
   });
 
-  test('behind a proxy count for the client that the proxy names, ten times the limit and more', async () => {
+  test('behind a trusted proxy are rate-limited by the client address in x-forwarded-for', async () => {
     const proxied = await startFaceWorld('duchies/alpha', { rejectedPerMinute: 2 }, ['127.0.0.0/8']);
     try {
       const computation = await proxied.computation();
@@ -230,7 +230,7 @@ describe('senders that are slow or many', () => {
     }
   });
 
-  test('are given up on, and nothing of what they sent is kept', async () => {
+  test('get REQUEST_TIMEOUT after uploadSeconds, and nothing that they sent is stored', async () => {
     const slow = await startFaceWorld('duchies/alpha', { uploadSeconds: 1 });
     try {
       const computation = await slow.computation();
@@ -243,7 +243,7 @@ describe('senders that are slow or many', () => {
   });
 });
 
-test('what comes behind an upload does not change its answer', async () => {
+test('bytes after the end of an upload do not change its response', async () => {
   const computation = await world.computation();
   const upload = await makeUpload(world, computation);
   const form = `${unended(await signedFulfillment(upload), upload.data).toString('latin1')}\r\n--b--\r\n`;
@@ -256,7 +256,7 @@ test('what comes behind an upload does not change its answer', async () => {
   expect(await world.kept(computation.id)).toMatchObject({ uploads: 1 });
 });
 
-test('a face that stops takes what is under way, and no more', async () => {
+test('a stopping HTTP server completes a running upload, and accepts no new connections', async () => {
   const stopping = await startFaceWorld();
   const computation = await stopping.computation();
   const upload = await makeUpload(stopping, computation);
@@ -279,7 +279,7 @@ test('a face that stops takes what is under way, and no more', async () => {
   await stopping.stop();
 });
 
-test('nothing that was sent is in the log', async () => {
+test('the log contains no digests, data, fingerprints or nonces of uploads', async () => {
   const computation = await world.computation();
   const upload = await makeUpload(world, computation);
   await sendUpload(world, upload);
@@ -301,8 +301,8 @@ test('nothing that was sent is in the log', async () => {
   }
 });
 
-describe('the face', () => {
-  test('says that it lives, and at an address of its own that it is ready, and how it is', async () => {
+describe('the HTTP server', () => {
+  test('serves /healthz publicly, and /readyz and /metrics only on the operations port', async () => {
     expect(await (await fetch(`${world.url}/healthz`)).json()).toEqual({ status: 'ok' });
     for (const page of ['readyz', 'metrics']) {
       expect((await fetch(`${world.url}/${page}`)).status).toBe(404);
@@ -335,14 +335,14 @@ describe('the face', () => {
     ['GET', '/v2alpha/computations/b:advance', 405, 'METHOD_NOT_ALLOWED'],
     ['PUT', '/v2alpha/dataProviders/a/requisitions/b:fulfill', 405, 'METHOD_NOT_ALLOWED'],
     ['GET', `/v2alpha/${'x'.repeat(3000)}`, 414, 'URI_TOO_LONG'],
-  ])('%s %s is %d %s', async (method, path, status, reason) => {
+  ])('responds to %s %s with %d %s', async (method, path, status, reason) => {
     const response = await fetch(`${world.url}${path}`, { method });
     const { error } = (await response.json()) as { error: { details: { reason: string }[] } };
     expect([response.status, error.details[0]!.reason]).toEqual([status, reason]);
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f]{24}$/);
   });
 
-  test('has no place for a body without parts', async () => {
+  test('rejects a multipart body without parts', async () => {
     const upload = await makeUpload(world, await world.computation());
     const url = `${world.url}/v2alpha/${upload.requisition}:fulfill`;
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };

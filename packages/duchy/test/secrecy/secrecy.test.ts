@@ -79,7 +79,7 @@ async function step(each: TestDuchy): Promise<void> {
 describe.each([
   ['reach', { type: 'reach' }, 1],
   ['reach and frequency', { type: 'reachAndFrequency', maximumFrequency: 4 }, 4],
-] as const)('while a %s is computed', (_what, request, cap) => {
+] as const)('in a computation of %s', (_what, request, cap) => {
   const vectors = AUDIENCES.map((people) =>
     Uint8Array.from(VIDS, (vid) => Math.min(people.get(vid) ?? 0, cap)),
   );
@@ -121,7 +121,7 @@ describe.each([
     for (const line of await world.exchange.logs()) viewOf(EXCHANGE).keep(line);
   });
 
-  test.each(PROGRAMS)('%s alone finds no provider’s people, nor the sum of them', async (name) => {
+  test.each(PROGRAMS)('%s alone cannot find the counts of any provider, or their sum', async (name) => {
     expect(viewOf(name).held.length).toBeGreaterThan(50);
     expect(await search(viewOf(name))).toEqual([]);
   });
@@ -129,18 +129,18 @@ describe.each([
   // Skip this test for the first computation, whose cap is 1. The exchange's view then also contains all data from the
   // setup of the test world. The search uses each 48-byte string in that data as the seed of a vector. More than a
   // thousand such vectors span all possible vectors, so the search would report every secret.
-  test.runIf(cap > 1)('the exchange adds nothing to what a worker or the aggregator finds', async () => {
+  test.runIf(cap > 1)('the exchange with the first worker or the aggregator finds no counts', async () => {
     for (const name of [FIRST, AGGREGATOR]) {
       expect(await search(viewOf(EXCHANGE), viewOf(name))).toEqual([]);
     }
   });
 
-  test('the search finds all providers’ people in the views of both workers together', async () => {
+  test('the search finds the counts of all providers in the combined views of both workers', async () => {
     expect(await search(viewOf(FIRST), viewOf(SECOND))).toEqual([...OWN.map(({ name }) => name), 'the sum']);
   });
 
   test.each([FIRST, SECOND])(
-    'the search finds the sum where %s and the aggregator work together',
+    'the search finds the sum in the combined views of %s and the aggregator',
     async (name) => {
       expect(await search(viewOf(name), viewOf(AGGREGATOR))).toEqual(['the sum', 'who was reached']);
     },
@@ -153,16 +153,16 @@ describe.each([
   const LEAKS: [what: string, whom: string, leak: () => Uint8Array[], found: string][] = [
     ['a vector in base64', EXCHANGE, () => text({ data: Buffer.from(vectors[0]!).toString('base64') }), 'provider 0'],
     ['a part of a vector as numbers', EXCHANGE, () => text([...vectors[1]!.subarray(0, 100)]), 'provider 1'],
-    ['a vector in another message', AGGREGATOR, () => [Buffer.concat([Buffer.from('x'), vectors[2]!])], 'provider 2'],
-    ['the list of who was reached', AGGREGATOR, () => text([...AUDIENCES[0]!.keys()]), 'provider 0'],
-    ['the sum as it is before the shuffle', AGGREGATOR, () => [sum], 'the sum'],
+    ['a vector inside another message', AGGREGATOR, () => [Buffer.concat([Buffer.from('x'), vectors[2]!])], 'provider 2'],
+    ['the list of reached VIDs', AGGREGATOR, () => text([...AUDIENCES[0]!.keys()]), 'provider 0'],
+    ['the sum before the shuffle', AGGREGATOR, () => [sum], 'the sum'],
     ['the halves of the common seed', AGGREGATOR, () => [FIRST, SECOND].map((name) => secrets[name]!.randomSeed!), 'the sum'],
     ['both shares of a provider', FIRST, () => shares[0]!, 'provider 0'],
     ['both shares of a provider', SECOND, () => shares[1]!, 'provider 1'],
     ['the difference of two providers', SECOND, () => [without(vectors[0]!, vectors[1]!)], 'a combination'],
   ];
   if (cap > 1) {
-    test.each(LEAKS)('the search finds %s, where it is leaked to %s', async (_leak, whom, leak, found) => {
+    test.each(LEAKS)('the search finds %s leaked to %s', async (_leak, whom, leak, found) => {
       const leaked = new View();
       for (const bytes of leak()) leaked.keep(bytes);
       expect(await search(viewOf(whom), leaked)).toContain(found);
@@ -170,7 +170,7 @@ describe.each([
   }
 
   test.each([FIRST, SECOND])(
-    '%s holds one share of each provider, uniform whoever was reached',
+    '%s has one share of each provider, uniform both for reached and for unreached people',
     async (name) => {
       const held = vectorsIn(await understand(viewOf(name)), parameters);
       for (const [i, both] of shares.entries()) {
@@ -191,7 +191,7 @@ describe.each([
     return isEven(counts);
   }
 
-  test('the aggregator has the right numbers, in an order that says nothing', async () => {
+  test('the aggregator has the correct values, in an order unrelated to the original one', async () => {
     const lists = listsIn(await understand(viewOf(AGGREGATOR)), parameters);
     expect(lists).toHaveLength(2);
     const { modulus, measurementType } = parameters;

@@ -91,7 +91,7 @@ async function dieAtEverything(duchy: TestDuchy, when: 'before' | 'after'): Prom
  */
 const MOMENTS = isStress ? (['before', 'after'] as const) : (['after'] as const);
 
-test.each(MOMENTS)('a mill may die %s anything it does', async (when) => {
+test.each(MOMENTS)('the result is exact and outputs never change if mills die %s each call', async (when) => {
   const measurement = await world.ask();
   let deaths = 0;
   const turn = async () => {
@@ -149,7 +149,7 @@ async function upload(i: number): Promise<void> {
   uploaded.add(i);
 }
 
-test('a herald may die at anything it does', async () => {
+test('a computation continues after heralds died at every call', async () => {
   measurement = await world.ask();
   for (const duchy of world.duchies) {
     for (let n = 1; ; n++) {
@@ -161,7 +161,7 @@ test('a herald may die at anything it does', async () => {
   await world.turn();
 });
 
-test.each(MOMENTS)('a face may die %s anything it does with an upload', async (when) => {
+test.each(MOMENTS)('a reported upload is stored, even if the HTTP server dies %s any call', async (when) => {
   // Test each moment with a different provider, because each provider can upload only once.
   const i = MOMENTS.indexOf(when as never);
   const upload = await makeUpload(world.providers[i]!, await begun(), AUDIENCES[i]!);
@@ -191,7 +191,7 @@ test.each(MOMENTS)('a face may die %s anything it does with an upload', async (w
   uploaded.add(i);
 });
 
-test('an upload that was stored while the exchange was out of reach is reported later', async () => {
+test('an upload that was stored while the exchange was unreachable is reported later', async () => {
   await upload(0);
   await upload(1);
   const last = await makeUpload(world.providers[2]!, await begun(), AUDIENCES[2]!);
@@ -206,7 +206,7 @@ test('an upload that was stored while the exchange was out of reach is reported 
   uploaded.add(2);
 });
 
-test('of two mills that hold the same stage, one after the other, only one moves it on', async () => {
+test('another mill takes over the stage of a slow mill whose lease has expired', async () => {
   for (const i of [0, 1, 2]) await upload(i);
   const first = world.of('FIRST_WORKER');
   await first.herald.once();
@@ -232,7 +232,7 @@ test('of two mills that hold the same stage, one after the other, only one moves
   await slowMill;
 });
 
-test('the measurement in which all of these died has the exact result', async () => {
+test('the measurement of the crash tests above has the exact result', async () => {
   for (const i of [0, 1, 2]) await upload(i);
   expect((await world.finish(await begun())).state).toBe('SUCCEEDED');
   expect(reachOf(await openResult(world, await begun()))).toBe(REACH);
@@ -247,7 +247,7 @@ async function explainedLater(measurement: Measurement, others: TestDuchy[]): Pr
   return world.acme.client.explainMeasurement({ name: measurement.name! });
 }
 
-describe('in one measurement, one after the other,', () => {
+describe('a measurement', () => {
   let measurement: Measurement;
   beforeAll(async () => {
     measurement = await world.ask();
@@ -256,7 +256,7 @@ describe('in one measurement, one after the other,', () => {
   });
 
   test.each(['FIRST_WORKER', 'SECOND_WORKER', 'AGGREGATOR'] as const)(
-    'the %s may be down for a while',
+    'continues after the %s was down, and reports that duchy as OFFLINE meanwhile',
     async (role) => {
       const away = world.of(role);
       await away.down();
@@ -281,7 +281,7 @@ describe('in one measurement, one after the other,', () => {
   );
 });
 
-test('a computation that was removed after its time stays so, and the herald goes on', async () => {
+test('a herald does not create a removed computation again, and keeps working', async () => {
   const { duchy, query } = world.of('FIRST_WORKER');
   await query(
     `SET session_replication_role = replica;
@@ -318,7 +318,7 @@ function sampleOf(metrics: string, name: string, labels: Record<string, string> 
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-test('the metrics of a duchy tell all of this, and its documents explain each of them', async () => {
+test('the metrics of a duchy count requests, bytes and stages, and docs/duchy.md explains each metric', async () => {
   await world.ask();
   await world.turn();
   const { duchy } = world.of('FIRST_WORKER');

@@ -105,24 +105,21 @@ function answersTo(operations: string[]): (() => Error)[] {
   );
 }
 
-describe('in one computation', () => {
+describe('a computation during errors of the exchange', () => {
   let measurement: Measurement;
   beforeAll(async () => {
     measurement = await world.ask();
   });
 
-  test.each(CALLS)(
-    '%s answered with anything but success, before providers upload',
-    async (...operations) => {
-      for (const error of answersTo(operations)) {
-        answer(operations, error);
-        await turn();
-        await expectPending(measurement);
-      }
-    },
-  );
+  test.each(CALLS)('stays pending if %s fails before the providers upload', async (...operations) => {
+    for (const error of answersTo(operations)) {
+      answer(operations, error);
+      await turn();
+      await expectPending(measurement);
+    }
+  });
 
-  describe('for which providers have uploaded', () => {
+  describe('after the providers have uploaded', () => {
     let isUploaded = false;
     const upload = async () => {
       if (isUploaded) return;
@@ -138,20 +135,17 @@ describe('in one computation', () => {
 
     // Test the calls in the order in which a computation needs them. The result call always fails, so that the
     // computation does not end.
-    test.each([0, 3, 1, 2, 4].map((i) => CALLS[i]!))(
-      '%s answered with anything but success',
-      async (...operations) => {
-        await upload();
-        for (const error of answersTo(operations)) {
-          answer([...operations, 'setComputationResult'], error);
-          await turn();
-          await turn();
-          await expectPending(measurement);
-        }
-      },
-    );
+    test.each([0, 3, 1, 2, 4].map((i) => CALLS[i]!))('stays pending if %s fails', async (...operations) => {
+      await upload();
+      for (const error of answersTo(operations)) {
+        answer([...operations, 'setComputationResult'], error);
+        await turn();
+        await turn();
+        await expectPending(measurement);
+      }
+    });
 
-    test('the result is exact', async () => {
+    test('has the exact result', async () => {
       await upload();
       expect((await world.finish(measurement)).state).toBe('SUCCEEDED');
       expect(reachOf(await openResult(world, measurement))).toBe(truth(1).size);
@@ -166,7 +160,7 @@ async function uploadable(measurement: Measurement): Promise<boolean> {
   return requisitions.some((r) => r.measurement === measurement.name && r.duchies !== undefined);
 }
 
-test('a report of an upload that is answered with anything but success is made again', async () => {
+test('the report of an upload is repeated until the exchange accepts it', async () => {
   const measurement = await world.ask();
   await world.turn();
   const upload = await makeUpload(world.providers[0]!, measurement, AUDIENCES[0]!);
@@ -203,7 +197,7 @@ describe('a computation that the exchange does not list', () => {
     await world.turn();
   });
 
-  test.each(Object.keys(ANSWERS))('stays when the exchange answers with %s', async (what) => {
+  test.each(Object.keys(ANSWERS))('stays pending if getComputation fails with %s', async (what) => {
     const { duchy } = world.of('FIRST_WORKER');
     const client = {
       ...duchy.client,
@@ -214,7 +208,7 @@ describe('a computation that the exchange does not list', () => {
     await expectPending(measurement);
   });
 
-  test('ends when the exchange says that there is none, and one that cannot be read holds up no other', async () => {
+  test('is cancelled on COMPUTATION_NOT_FOUND, even if the response for another computation is invalid', async () => {
     const [broken, gone] = [await world.ask(), await world.ask()];
     await world.turn();
     const { duchy, query } = world.of('FIRST_WORKER');

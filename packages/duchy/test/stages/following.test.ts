@@ -78,7 +78,7 @@ test('a measurement that is cancelled while duchies compute leaves no warning in
   expect(lines).toEqual([]);
 });
 
-test('a computation is done as its changes and messages come, without a poll or a warning', async () => {
+test('a computation completes through changes and messages alone, without polling or warnings', async () => {
   const lines = runAll();
   const { name } = await world.ask();
   const state = async () => (await world.acme.client.getMeasurement({ name: name! })).state;
@@ -98,9 +98,9 @@ async function isReady(measurement: string): Promise<boolean> {
 }
 
 test.each<[string, () => Promise<Response>]>([
-  ['a proxy knows no changes', async () => new Response('nginx', { status: 404 })],
-  ['connections for changes are cut', async () => Promise.reject(new TypeError('fetch failed'))],
-])('where %s, the exchange is polled', async (_what, respond) => {
+  ['a proxy responds to requests for changes with 404', async () => new Response('nginx', { status: 404 })],
+  ['connections for changes fail', async () => Promise.reject(new TypeError('fetch failed'))],
+])('if %s, the herald polls the exchange', async (_what, respond) => {
   breakChanges(respond);
   const duchy = world.of('FIRST_WORKER');
   run(duchy, 50);
@@ -109,7 +109,7 @@ test.each<[string, () => Promise<Response>]>([
   await world.acme.client.cancelMeasurement({ name: name! });
 });
 
-test('that changes cannot be followed is logged once, and once that they are followed again', async () => {
+test('a herald logs once that changes cannot be followed, and once that they are followed again', async () => {
   breakChanges(async () => new Response('nginx', { status: 404 }));
   const duchy = world.of('FIRST_WORKER');
   const lines = run(duchy, 50);
@@ -123,7 +123,7 @@ test('that changes cannot be followed is logged once, and once that they are fol
   await expect.poll(about, SOON).toEqual(told);
 });
 
-test('a herald stops at once, and follows no more', async () => {
+test('a herald that is stopped aborts its request for changes', async () => {
   const { fetch } = globalThis;
   let asked: AbortSignal | null | undefined;
   vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => {

@@ -61,7 +61,7 @@ async function expectFailed(measurement: Measurement, message: RegExp): Promise<
   }
 }
 
-describe('a provider’s lie is rejected, and its requisition waits for the truth:', () => {
+describe('a false upload of a provider is rejected, and the measurement keeps waiting:', () => {
   let measurement: Measurement;
   let earlier: ShareUpload;
   beforeAll(async () => {
@@ -76,13 +76,13 @@ describe('a provider’s lie is rejected, and its requisition waits for the trut
     Object.assign(upload.fulfillment, change);
   // biome-ignore format: a table, one row per line
   test.each<[what: string, spoil: (upload: ShareUpload) => unknown, says: RegExp]>([
-    ['a value that is the modulus', (u) => u.seal(u.share.with(-1, 127)), /values below 127/],
+    ['a value equal to the modulus', (u) => u.seal(u.share.with(-1, 127)), /values below 127/],
     ['a short vector', (u) => u.seal(u.share.subarray(0, -1)), /fulfillment\.dataLength/],
-    ['data that breaks off', (u) => (u.data = u.data.subarray(0, -1)), /fewer/],
-    ['a vector of fewer registers', field({ registerCount: 999n }), /fulfillment\.registerCount/],
+    ['incomplete data', (u) => (u.data = u.data.subarray(0, -1)), /fewer/],
+    ['a smaller register count', field({ registerCount: 999n }), /fulfillment\.registerCount/],
     ['another population', field({ populationFingerprint: new Uint8Array(32) }), /fulfillment\.populationFingerprint/],
     ['another nonce', field({ nonce: 1n }), /fulfillment\.nonce/],
-    ['other bytes than it signed', (u) => (u.data = u.data.with(-1, u.data.at(-1)! ^ 1)), /SHA-256/],
+    ['data that differs from the signed data', (u) => (u.data = u.data.with(-1, u.data.at(-1)! ^ 1)), /SHA-256/],
     ['another computation', field({ computation: 'another' }), /fulfillment\.computation/],
     ['other terms', field({ termsSha256: new Uint8Array(32) }), /fulfillment\.termsSha256/],
     ['the signature of another provider', (u) => (u.privateKeyPem = world.providers[1]!.privateKeyPem), /fulfillment\.signature/],
@@ -97,13 +97,13 @@ describe('a provider’s lie is rejected, and its requisition waits for the trut
     expect(await read(measurement)).toMatchObject({ state: 'AWAITING_REQUISITION_FULFILLMENT' });
   });
 
-  test('and with what is true the result is exact', async () => {
+  test('valid uploads afterwards give the exact result', async () => {
     await uploadAll(world, measurement, AUDIENCES);
     await expectExact(measurement);
   });
 });
 
-describe('an exchange’s lie to a duchy makes it give up, and say what was wrong:', () => {
+describe('a duchy that receives false data from the exchange gives up and reports the reason:', () => {
   /** A measurement that no duchy has seen yet. */
   let asked: Measurement;
   let mallorysKey: SignedMessage;
@@ -152,18 +152,18 @@ describe('an exchange’s lie to a duchy makes it give up, and say what was wron
     ['more noise than the consumer signed', epsilon(0.1), /SIGNATURE_INVALID at measurementSpec: /],
     ['a sample that the consumer did not sign', spec((s) => (s.vidSamplingInterval!.width = 0.1)), /SIGNATURE_INVALID at measurementSpec: /],
     ['a certificate of another consumer', (view) => (view.measurementConsumerCertificate = 'measurementConsumers/globex/certificates/1'), /CERTIFICATE_FOREIGN at measurementConsumerCertificate: /],
-    ['a provider left out', (view) => view.requisitions.pop(), /NONCES_NOT_SIGNED: /],
+    ['a missing provider', (view) => view.requisitions.pop(), /NONCES_NOT_SIGNED: /],
     ['a duchy with two roles', protocol({ aggregator: 'duchies/alpha' }), /PARTICIPANTS_INVALID: /],
-    ['a duchy that takes no part', protocol({ firstWorker: 'duchies/mallory' }), /PARTICIPANTS_INVALID: /],
-    ['roles that are swapped', protocol({ firstWorker: 'duchies/gamma', aggregator: 'duchies/alpha' }), /PARTICIPANTS_INVALID: /],
+    ['a worker that is not a participant', protocol({ firstWorker: 'duchies/mallory' }), /PARTICIPANTS_INVALID: /],
+    ['swapped roles', protocol({ firstWorker: 'duchies/gamma', aggregator: 'duchies/alpha' }), /PARTICIPANTS_INVALID: /],
     ['another population', protocol({ populationFingerprint: new Uint8Array(32) }), /POPULATION_MISMATCH at populationFingerprint: /],
-    ['a ring that is too small', protocol({ ringModulus: 2 }), /PROTOCOL_UNFIT: /],
-    ['a protocol that no duchy knows', (view) => (view.protocolConfig = { direct: {} }), /PROTOCOL_UNKNOWN: /],
+    ['a ring modulus that is too small', protocol({ ringModulus: 2 }), /PROTOCOL_UNFIT: /],
+    ['an unknown protocol', (view) => (view.protocolConfig = { direct: {} }), /PROTOCOL_UNKNOWN: /],
   ])('%s', async (_what, change, says) => {
     expect(await toldBy(world.of('SECOND_WORKER'), change)).toEqual([expect.stringMatching(says)]);
   });
 
-  describe('an exchange’s lie to a duchy ends the measurement for everybody:', () => {
+  describe('false data from the exchange to one duchy fails the measurement for all parties:', () => {
     // biome-ignore format: a table, one row per line
     test.each<[what: string, change: (view: Computation) => unknown, says: RegExp]>([
       ['less noise than the consumer signed', epsilon(10), /SIGNATURE_INVALID at measurementSpec: /],
@@ -185,7 +185,7 @@ describe('an exchange’s lie to a duchy makes it give up, and say what was wron
 /** The measurement that the next test creates and does not finish. The test after it finishes this measurement. */
 let ignored: Measurement | undefined;
 
-test('a computation under the name of another duchy is ignored, and goes on', async () => {
+test('a duchy ignores a computation with the name of another duchy, and the measurement keeps waiting', async () => {
   const measurement = await lyingTo(
     world.of('AGGREGATOR'),
     (view) => Object.assign(view, { name: view.name!.replace('gamma', 'beta') }),
@@ -199,7 +199,7 @@ test('a computation under the name of another duchy is ignored, and goes on', as
   ignored = measurement;
 });
 
-test('a stranger’s message to a duchy is rejected, and the computation goes on', async () => {
+test('a message that its sender did not sign is rejected, and the measurement succeeds', async () => {
   const measurement = ignored ?? (await world.ask());
   await world.turn();
   await uploadAll(world, measurement, AUDIENCES);
@@ -232,7 +232,7 @@ test('a stranger’s message to a duchy is rejected, and the computation goes on
   await expectExact(measurement);
 });
 
-test('the result of another measurement is rejected by the consumer, who opens its own', async () => {
+test('the consumer rejects the result of another measurement, and accepts the correct one', async () => {
   const [one, other] = completed as [Measurement, Measurement];
   await expect(world.consumer.open({ ...one, results: other.results! })).rejects.toMatchObject({
     name: 'ResultRejected',

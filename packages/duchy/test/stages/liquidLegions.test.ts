@@ -266,7 +266,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     }
   });
 
-  test('counts what the union of the sketches has, bit for bit', async () => {
+  test('computes exactly the figures of the union of the sketches', async () => {
     await expectExact(world, measurement);
     for (const { query } of world.duchies) {
       expect(await query('SELECT 1 FROM computations WHERE outcome IS NULL OR interim IS NOT NULL')).toEqual(
@@ -292,7 +292,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     expect(repeated.toSorted()).toEqual(STAGES[protocol].toSorted());
   });
 
-  test('a mill that died between storing and sending sends the same bytes again', () => {
+  test('after a mill died between storing and sending, the next mill sends the same bytes', () => {
     expect(resent.toSorted()).toEqual(STAGES[protocol].toSorted());
   });
 
@@ -300,7 +300,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     LIES[protocol].map(
       (each) => [`${each.message} of ${each.from} to ${each.to}: ${each.what}`, each] as const,
     ),
-  )('is not computed with %s', (_what, each) => {
+  )('fails permanently on a false message: %s', (_what, each) => {
     expect(answers.get(keyOf(each))).toMatch(/^PermanentError: /);
     expect(answers.get(keyOf(each))).toMatch(each.says);
   });
@@ -313,7 +313,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     'less to hide',
     'another spec',
     'a requisition less',
-  ])('an exchange that tells a duchy later of %s ends the computation', (what) => {
+  ])('fails with COMPUTATION_CHANGED if the exchange later shows %s', (what) => {
     expect(answers.get(late(what))).toBe('COMPUTATION_CHANGED');
   });
 
@@ -321,7 +321,7 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     ['other bytes', /UPLOAD_INVALID at dataSha256 of dataProviders/],
     ['a certificate of another provider', /CERTIFICATE_FOREIGN at dataProviders/],
     ['another signature', /SIGNATURE_INVALID at dataProviders\/\w+\/requisitions/],
-  ])('is not confirmed where a stored upload has %s', (what, says) => {
+  ])('is not confirmed if a stored upload has %s', (what, says) => {
     expect(answers.get(`upload ${what}`)).toMatch(/^PermanentError: /);
     expect(answers.get(`upload ${what}`)).toMatch(says);
   });
@@ -330,12 +330,12 @@ describe.each([REACH_ONLY, FULL] as const)('%s', (protocol) => {
     ['other terms', /TERMS_MISMATCH at publicKey of duchies\/alpha/],
     ['another computation', /TERMS_MISMATCH at publicKey of duchies\/alpha/],
     ['another duchy', /TERMS_MISMATCH at publicKey of duchies\/alpha/],
-  ])('is not confirmed where the key for messages to a duchy was signed for %s', (what, says) => {
+  ])('is not confirmed if the key for messages to a duchy was signed for %s', (what, says) => {
     expect(answers.get('key for no other terms')).toBe('accepted');
     expect(answers.get(`key for ${what}`)).toMatch(says);
   });
 
-  test('is not confirmed with a nonce that no provider can have sent', () => {
+  test('is not confirmed with a nonce that does not match its hash', () => {
     expect(answers.get('nonce')).toMatch(/PermanentError: NONCE_MISMATCH at dataProviders/);
   });
 });

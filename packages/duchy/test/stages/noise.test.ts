@@ -66,7 +66,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
   const isOn = (mechanism: typeof noiseMechanism) => isStress || noiseMechanism === mechanism;
 
   test.runIf(isOn('DISCRETE_GAUSSIAN'))(
-    'on a reach is within five standard deviations, and the consumer knows them',
+    'on a reach is below five standard deviations, and the result states the standard deviation',
     async () => {
       const { reach, noiseMechanism: stated, methodology } = await measured();
       expect({ stated, methodology }).toEqual({
@@ -83,7 +83,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
   );
 
   test.runIf(isOn('GEOMETRIC'))(
-    'on frequencies is within five of the standard deviations that the consumer knows',
+    'on frequencies is below five of the standard deviations that the result states',
     async () => {
       const maximumFrequency = 4;
       const { reach, frequency, frequencyNoiseMechanism } = await measured(
@@ -117,7 +117,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
     /** A measurement at its shuffle stage. The test of the aggregator below continues it. */
     let begun: Measurement | undefined;
 
-    test('is the same where a stage is repeated, which computes the same bytes', async () => {
+    test('of a worker is identical if its stage is repeated: the output has the same bytes', async () => {
       begun = await begin();
       const { duchy, herald, mill } = world.of('FIRST_WORKER');
       await herald.once();
@@ -132,7 +132,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
       expect(Buffer.from(once).equals((await runStage(work))!)).toBe(true);
     });
 
-    test('of the aggregator is the same where its stage is repeated, and another one in another computation', async () => {
+    test('of the aggregator is identical if its stage is repeated, and different in another computation', async () => {
       const parts: number[] = [];
       for (let i = 0; i < 2; i++) {
         const measurement = (i === 0 && begun) || (await begin());

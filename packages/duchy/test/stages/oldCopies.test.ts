@@ -41,7 +41,7 @@ test('of two databases of one duchy, the one whose key was published computes, a
   await other.drop();
 });
 
-test('an old copy without an upload that was acknowledged waits, and says why', async () => {
+test('an old database copy that lacks an acknowledged upload waits, and reports DATABASE_DIFFERS', async () => {
   const measurement = await world.ask();
   await world.turn();
   await uploadAll(world, measurement, AUDIENCES);

@@ -39,28 +39,28 @@ const lie = (
 export const LIES: Record<LiquidLegionsProtocol, PeerLie[]> = {
   [REACH_ONLY]: [
     ...lie(GAMMA, 'SETUP_PHASE_INPUT', ALPHA, [
-      ['a register less', less(66), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies\/alpha: .* \d+ bytes instead of \d+/],
-      ['every register twice', twice, /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT .* \d+ bytes instead of \d+/],
+      ['one register too few', less(66), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies\/alpha: .* \d+ bytes instead of \d+/],
+      ['all registers twice', twice, /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT .* \d+ bytes instead of \d+/],
       ['half a register', less(33), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT .* \d+ bytes instead of \d+/],
-      ['nothing', nothing, /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT .* 0 bytes instead of \d+/],
+      ['no data', nothing, /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT .* 0 bytes instead of \d+/],
       ['a point that is not on the curve', firstPoint(OFF_CURVE), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies\/alpha: .*not on the curve/],
       ['the point at infinity', firstPoint(INFINITY), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies\/alpha: .*not a compressed point/],
     ]),
     ...lie(BETA, 'EXECUTION_PHASE_INPUT', GAMMA, [
-      ['a register less', less(66), /PEER_MESSAGE_INVALID at EXECUTION_PHASE_INPUT of duchies\/gamma: .* \d+ bytes instead of \d+/],
+      ['one register too few', less(66), /PEER_MESSAGE_INVALID at EXECUTION_PHASE_INPUT of duchies\/gamma: .* \d+ bytes instead of \d+/],
       ['a point that is not on the curve', firstPoint(OFF_CURVE), /PEER_MESSAGE_INVALID at EXECUTION_PHASE: .*not on the curve/],
     ]),
     ...lie(GAMMA, 'EXECUTION_PHASE_INPUT', ALPHA, [
-      ['nothing', nothing, /PEER_MESSAGE_INVALID at EXECUTION_PHASE_INPUT of duchies\/alpha: .* 0 bytes instead of \d+/],
+      ['no data', nothing, /PEER_MESSAGE_INVALID at EXECUTION_PHASE_INPUT of duchies\/alpha: .* 0 bytes instead of \d+/],
     ]),
   ],
   [FULL]: [
     ...lie(GAMMA, 'SETUP_PHASE_INPUT', BETA, [
-      ['a register less', less(198), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies\/beta: .* \d+ bytes instead of \d+/],
+      ['one register too few', less(198), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies\/beta: .* \d+ bytes instead of \d+/],
       ['a point that is not on the curve', firstPoint(OFF_CURVE), /PEER_MESSAGE_INVALID at SETUP_PHASE_INPUT of duchies\/beta: .*not on the curve/],
     ]),
     ...lie(ALPHA, 'EXECUTION_PHASE_ONE_INPUT', BETA, [
-      ['a register less', less(198), /PEER_MESSAGE_INVALID at EXECUTION_PHASE_ONE_INPUT of duchies\/beta: .* \d+ bytes instead of \d+/],
+      ['one register too few', less(198), /PEER_MESSAGE_INVALID at EXECUTION_PHASE_ONE_INPUT of duchies\/beta: .* \d+ bytes instead of \d+/],
       ['the point at infinity', firstPoint(INFINITY), /PEER_MESSAGE_INVALID at EXECUTION_PHASE_ONE: .*not a compressed point/],
     ]),
     ...lie(BETA, 'EXECUTION_PHASE_TWO_INPUT', GAMMA, [

@@ -57,13 +57,13 @@ async function turn(): Promise<void> {
 
 const RINGS: [what: string, Parameters<DuchyWorld['ask']>[0]][] = [
   [
-    'one worker and the aggregator count frequencies',
+    'one worker and the aggregator compute frequencies',
     { type: 'reachAndFrequency', maximumFrequency: MAXIMUM_FREQUENCY },
   ],
 ];
-if (isStress) RINGS.push(['three workers and the aggregator count people', { type: 'reach' }]);
+if (isStress) RINGS.push(['three workers and the aggregator compute a reach', { type: 'reach' }]);
 
-test.each(RINGS)('%s as the union of the sketches has them', async (_what, request) => {
+test.each(RINGS)('%s exactly, while mills die in each stage', async (_what, request) => {
   const measurement = await world.ask(request);
   await turn();
   await uploadSketches(world, measurement);

@@ -43,7 +43,7 @@ test('the reach is exactly the number of different people', async () => {
   }
 });
 
-test('the frequencies are exactly those of the people', async () => {
+test('the reach and the frequency distribution are exact', async () => {
   const measurement = await world.ask({ type: 'reachAndFrequency', maximumFrequency: 4 });
   await world.turn();
   await uploadAll(world, measurement, AUDIENCES, { cap: 4 });
@@ -62,7 +62,7 @@ test('the frequencies are exactly those of the people', async () => {
   }
 });
 
-test('a sample of the people, which goes on at the start of their order, is scaled up', async () => {
+test('the reach of a sampling interval that wraps around is scaled up to all people', async () => {
   const interval = { start: 0.75, width: 0.5 };
   const measurement = await world.ask({ vidSampling: interval });
   await world.turn();
@@ -74,7 +74,7 @@ test('a sample of the people, which goes on at the start of their order, is scal
 
 // Run the herald and mill loops continuously instead of step by step. Only stress runs include this test and
 // following.test.ts, which also covers these loops.
-test.runIf(isStress)('loops that nobody steps through do the same', async () => {
+test.runIf(isStress)('heralds and mills that run continuously compute the exact reach', async () => {
   const stop = new AbortController();
   const loops = world.duchies.flatMap(({ herald, mill }) => [herald.run(stop.signal), mill.run(stop.signal)]);
   const measurement = await world.ask();

@@ -208,7 +208,7 @@ async function figuresOver(stores: Store[]) {
   return figures;
 }
 
-test(`files, PostgreSQL, and ${skipped ?? 'ClickHouse'} give the figures of files alone, which are true`, async () => {
+test(`events in files, PostgreSQL, and ${skipped ?? 'ClickHouse'} give the same exact figures as files alone`, async () => {
   const figures = await figuresOver([files, postgres, skipped === undefined ? clickHouse : postgres]);
   const total = new Map<number, number>();
   for (const [vid, times] of REACHED.flatMap((people) => [...people])) {

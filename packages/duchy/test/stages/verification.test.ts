@@ -188,64 +188,64 @@ describe('the seeds that a worker passes on', () => {
 
   test.each<[what: string, spoil: (input: SeedsInput) => void, message: RegExp]>([
     [
-      'lack one',
+      'one is missing',
       (input) => input.secretSeeds.pop(),
       /PEER_MESSAGE_INVALID at SHUFFLE_PHASE_INPUT_\w+ of duchies\/\w+: /,
     ],
     [
-      'have one twice',
+      'one is duplicated',
       (input) => input.secretSeeds.push(input.secretSeeds[0]!),
       /PEER_MESSAGE_INVALID at SHUFFLE_PHASE_INPUT_\w+ of duchies\/\w+: /,
     ],
     [
-      'are of another requisition',
+      'one is for another requisition',
       (input) => {
         input.secretSeeds[0]!.requisitionId = 'another';
       },
       /PEER_MESSAGE_INVALID at SHUFFLE_PHASE_INPUT_\w+ of duchies\/\w+: /,
     ],
     [
-      'are of another number of registers',
+      'one has another register count',
       (input) => {
         input.secretSeeds[0]!.registerCount = 999n;
       },
       /SEED_INVALID at dataProviders\/\w+\/requisitions\/\w+: /,
     ],
     [
-      'name a certificate of another provider',
+      'one names a certificate of another provider',
       (input) => {
         input.secretSeeds[0]!.dataProviderCertificate = 'dataProviders/nobody/certificates/none';
       },
       /CERTIFICATE_FOREIGN at dataProviders\/\w+: /,
     ],
     [
-      'cannot be decrypted',
+      'one cannot be decrypted',
       (input) => {
         input.secretSeeds[0]!.secretSeedCiphertext[20]! ^= 1;
       },
       /SEED_INVALID at dataProviders\/\w+\/requisitions\/\w+: /,
     ],
     [
-      'come with a short random seed',
+      'the random seed is too short',
       (input) => {
         input.peerRandomSeed = new Uint8Array(47);
       },
       /PEER_MESSAGE_INVALID at SHUFFLE_PHASE_INPUT_\w+ of duchies\/\w+: /,
     ],
     [
-      'come with another random seed than the worker committed to',
+      'the random seed is not the one to which the worker committed',
       (input) => {
         input.peerRandomSeed = newSeed();
       },
       /PEER_MESSAGE_INVALID at peerRandomSeed of SHUFFLE_PHASE_INPUT_\w+ of duchies\/\w+: /,
     ],
-  ])('fail the computation when they %s', async (_what, spoil, message) => {
+  ])('fail the computation if %s', async (_what, spoil, message) => {
     const input = fromBinary(Seeds, told.honest.slice());
     spoil(input);
     expect(await saidOf(told, toBinary(Seeds, input))).toMatch(message);
   });
 
-  test('fail the computation when the provider did not sign them', async () => {
+  test('fail the computation if the provider did not sign them', async () => {
     const input = fromBinary(Seeds, told.honest.slice());
     const { privateKeyset } = await readSecrets(other.duchy.db, told.computation.id);
     const seed = toBinary(specs.RandomSeedSchema, create(specs.RandomSeedSchema, { data: newSeed() }));
@@ -266,7 +266,7 @@ describe('the seeds that a worker passes on', () => {
     ['another duchy', { duchy: 'duchies/gamma' }, /TERMS_MISMATCH at dataProviders\/\w+\/requisitions\/[^ ]+: /],
     ['another purpose', { purpose: 'mex.contract.EncryptionPublicKey' }, /TERMS_MISMATCH at dataProviders\/\w+\/requisitions\/[^ ]+: /],
     ['other terms', { termsSha256: new Uint8Array(32) }, /TERMS_MISMATCH at dataProviders\/\w+\/requisitions\/[^ ]+: /],
-  ])('a seed that its provider signed for %s fails the computation', async (_what, change, says) => {
+  ])('fail the computation if the provider signed one for %s', async (_what, change, says) => {
     const input = fromBinary(Seeds, told.honest.slice());
     const [passed] = input.secretSeeds as [(typeof input.secretSeeds)[number]];
     const { privateKeyset } = await readSecrets(other.duchy.db, told.computation.id);
@@ -287,7 +287,7 @@ describe('the seeds that a worker passes on', () => {
     expect(await saidOf(told, toBinary(Seeds, input))).toMatch(says);
   });
 
-  test('are readable for the duchy alone that they are sent to', async () => {
+  test('reach the other worker encrypted', async () => {
     await atAllDuchies(RESTORE);
     await tell(told, told.honest);
     await told.liar.mill.once();
@@ -300,7 +300,7 @@ describe('the seeds that a worker passes on', () => {
     expect(data.includes(Buffer.from(randomSeed!))).toBe(false);
   });
 
-  test('fail the computation when they are no message at all, for everybody', async () => {
+  test('fail the computation for all parties if the message cannot be decoded', async () => {
     await atAllDuchies(RESTORE);
     await tell(told, Uint8Array.of(0xff, 0xff));
     await expectFailure(measurement, /PEER_MESSAGE_INVALID at SHUFFLE_PHASE_INPUT_\w+ of duchies\/\w+: /);
@@ -324,27 +324,27 @@ describe('the shares that a worker sends to the aggregator', () => {
       /PEER_MESSAGE_INVALID at AGGREGATION_PHASE_INPUT: /,
     ],
     [
-      'are of another number of registers',
+      'have another register count',
       (honest) => honest.with(-1, honest.at(-1)! ^ 1),
       /PEER_MESSAGE_INVALID at AGGREGATION_PHASE_INPUT: /,
     ],
     [
-      'are not of the ring',
+      'contain a value outside the ring',
       (honest) => honest.with(10, 127),
       /PEER_MESSAGE_INVALID at AGGREGATION_PHASE_INPUT: /,
     ],
-    ['are no message', () => Uint8Array.of(1, 2, 3), /PEER_MESSAGE_INVALID at AGGREGATION_PHASE_INPUT: /],
-  ])('fail the computation when they %s', async (_what, spoil, message) => {
+    ['cannot be decoded', () => Uint8Array.of(1, 2, 3), /PEER_MESSAGE_INVALID at AGGREGATION_PHASE_INPUT: /],
+  ])('fail the computation if they %s', async (_what, spoil, message) => {
     expect(await saidOf(told, spoil(told.honest))).toMatch(message);
   });
 
-  test('fail the computation for everybody', async () => {
+  test('fail the computation for all parties if they cannot be decoded', async () => {
     await atAllDuchies(RESTORE);
     await tell(told, Uint8Array.of(1, 2, 3));
     await expectFailure(measurement, /PEER_MESSAGE_INVALID at AGGREGATION_PHASE_INPUT: /);
   });
 
-  test('make a wrong figure, but no failure, where they add up to what no provider can report', async () => {
+  test('give a wrong figure, but no failure, if they are wrong in a valid format', async () => {
     const maximumFrequency = 4;
     const measurement = await world.ask({ type: 'reachAndFrequency', maximumFrequency });
     await world.turn();
@@ -362,7 +362,7 @@ describe('the shares that a worker sends to the aggregator', () => {
     expect(frequency!.map(({ share }) => share.value)).toEqual([0, 0, 0, 1]);
   });
 
-  test('give a reach of 0 and no distribution where nobody was reached', async () => {
+  test('give a reach of 0 and no frequency distribution if the providers reached no people', async () => {
     const measurement = await world.ask({ type: 'reachAndFrequency', maximumFrequency: 4 });
     await world.turn();
     await uploadAll(world, measurement, [new Map(), new Map(), new Map()], { cap: 4 });
@@ -384,7 +384,7 @@ test('a seed that another key signed fails the computation', async () => {
   await expectFailure(measurement, /SEED_INVALID at dataProviders\/dailynews\/requisitions\/\w+: /);
 });
 
-test('an exchange that changes what was accepted fails the computation', async () => {
+test('a computation fails if the exchange changes its accepted noise mechanism', async () => {
   const measurement = await world.ask();
   await world.turn();
   const { duchy } = world.of('FIRST_WORKER');
@@ -395,7 +395,7 @@ test('an exchange that changes what was accepted fails the computation', async (
   await expectFailure(measurement, /COMPUTATION_CHANGED: /);
 });
 
-test('a duchy that gives up ends the computation for all, and a cancelled one ends everywhere', async () => {
+test('a computation ends at all duchies if one duchy fails it or the consumer cancels it', async () => {
   const measurement = await started();
   const { client } = world.of('AGGREGATOR').duchy;
   const { view } = await pending(world.of('AGGREGATOR'));

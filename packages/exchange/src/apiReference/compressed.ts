@@ -6,9 +6,6 @@ import { LRUCache } from 'lru-cache';
 
 const compress = promisify(gzip);
 
-/** Matches an Accept-Encoding header that allows gzip. `q=0` forbids an encoding. */
-const ACCEPTS_GZIP = /(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+\s*)?(?:,|$)/i;
-
 /**
  * Caches compressed pages by their text. The text contains the exchange's address, so a page has one entry per address.
  */
@@ -21,7 +18,7 @@ export async function sendCompressed(
 ): Promise<void> {
   const vary = [reply.getHeader('vary'), 'accept-encoding'].filter((name) => name !== undefined);
   reply.header('vary', vary.join(', '));
-  if (!ACCEPTS_GZIP.test(request.headers['accept-encoding'] ?? '')) {
+  if (!acceptsGzip(request.headers['accept-encoding'] ?? '')) {
     await reply.send(text);
     return;
   }
@@ -31,4 +28,11 @@ export async function sendCompressed(
     kept.set(text, bytes);
   }
   await reply.header('content-encoding', 'gzip').send(await bytes);
+}
+
+/** Returns whether an Accept-Encoding header allows gzip, by its name or else by `*`. `q=0` forbids an encoding. */
+function acceptsGzip(header: string): boolean {
+  const encodings = header.split(',').map((one) => one.split(';').map((part) => part.trim().toLowerCase()));
+  const named = encodings.find(([name]) => name === 'gzip') ?? encodings.find(([name]) => name === '*');
+  return named !== undefined && !named.slice(1).some((weight) => /^q=0(\.0*)?$/.test(weight));
 }

@@ -51,7 +51,7 @@ it('/openapi.json is the OpenAPI document', async () => {
 });
 
 describe('/docs', () => {
-  it('has a place for every operation and every error reason, and no dead link within the page', () => {
+  it('has an anchor for every operation and error reason, and no broken link within the page', () => {
     expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
     const ids = [...page.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]!);
     expect(new Set(ids).size).toBe(ids.length);
@@ -61,7 +61,7 @@ describe('/docs', () => {
     expect(links.filter((link) => !ids.includes(link))).toEqual([]);
   });
 
-  it('loads nothing and runs nothing, and its policy allows only its own style', () => {
+  it('loads no resources and runs no scripts, and its Content-Security-Policy allows only its inline style', () => {
     expect(page).not.toMatch(
       /<(script|link|img|iframe)\b|\ssrc=|\sstyle=|\son\w+=|href="(?!#|\/openapi\.json)/,
     );
@@ -94,7 +94,7 @@ describe('/docs', () => {
   it.each([
     ['made-up names', page],
     ['the names of demo parties', demoPage],
-  ])('shows for every operation a call that the exchange would accept, with %s', (_title, shown) => {
+  ])('shows a valid example call for every operation, with %s', (_title, shown) => {
     const examples = examplesOf(shown);
     expect(examples).toHaveLength(ROUTES.length);
     for (const example of examples) {
@@ -108,26 +108,26 @@ describe('/docs', () => {
     }
   });
 
-  it('leaves out of requests what is output only', () => {
+  it('omits output-only fields from requests', () => {
     const [request, rest] = page.split('id="createMeasurement"')[1]!.split('<summary>Response');
     expect(request).not.toContain('<code>createTime</code>');
     expect(rest).toContain('<code>createTime</code>');
   });
 
-  it('lists the errors of every operation by their HTTP status', () => {
+  it('lists the errors of an operation by HTTP status', () => {
     const [, article] = page.split('id="refuseRequisition"');
     expect(article!.split('</article>')[0]).toContain(
       '<li><b>409</b> <span><a href="#REQUISITION_ETAG_MISMATCH"><code>REQUISITION_ETAG_MISMATCH</code></a></span></li>',
     );
   });
 
-  it('shows the address that the reader used, unless it is none', async () => {
+  it('shows the host of the request in MEX_URL, or localhost if the host is invalid', async () => {
     expect(demoPage).toContain('MEX_URL=http://exchange.example:8443\n');
     const hostile = await production.inject({ url: '/docs', headers: { host: 'a"><b>;$(x)' } });
     expect(hostile.body).toContain('MEX_URL=http://localhost\n');
   });
 
-  it('calls in the name of the demo parties, and fetches their tokens without showing one', () => {
+  it('uses the demo parties in its examples, and fetches their tokens without showing them', () => {
     expect(plain(demoPage)).toContain(
       'OPERATOR_TOKEN=$(npm run -s mex -- token operator)\n' +
         'ACME_TOKEN=$(npm run -s mex -- token measurementConsumers/acme)\n' +
@@ -146,16 +146,16 @@ describe('/docs', () => {
     expect(examples.join()).not.toMatch(/\b(?:mc1|dp1)\b/);
   });
 
-  it('is sent compressed to readers that accept it, as the document is', async () => {
+  it('is compressed with gzip if the client accepts it, and so is /openapi.json', async () => {
     for (const url of ['/docs', '/openapi.json']) {
       const plain = await production.inject(url);
-      for (const accepted of ['gzip', 'br, gzip;q=0.5', '*']) {
+      for (const accepted of ['gzip', 'br, gzip;q=0.5', '*', 'GZIP; q=0.05']) {
         const reply = await production.inject({ url, headers: { 'accept-encoding': accepted } });
         expect(reply.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
         expect(reply.rawPayload.length).toBeLessThan(plain.rawPayload.length / 6);
         expect(gunzipSync(reply.rawPayload).toString()).toBe(plain.body);
       }
-      for (const accepted of ['', 'br', 'gzip;q=0', 'identity']) {
+      for (const accepted of ['', 'br', 'gzip;q=0', 'gzip;q=0.0, *', 'identity']) {
         const reply = await production.inject({ url, headers: { 'accept-encoding': accepted } });
         expect(reply.headers).not.toHaveProperty('content-encoding');
         expect(reply.body).toBe(plain.body);
@@ -163,7 +163,7 @@ describe('/docs', () => {
     }
   });
 
-  it('finds operations, fields and errors, the best first, and runs no script for it', async () => {
+  it('searches operations, fields and errors without scripts, and shows the best match first', async () => {
     const found = async (query: string) =>
       (await production.inject(`/docs?q=${encodeURIComponent(query)}`)).body;
     const ids = async (query: string) =>
@@ -180,7 +180,7 @@ describe('/docs', () => {
     expect(response.headers['content-security-policy']).toContain("form-action 'self'");
   });
 
-  it('shows the demo parties from the moment they exist', async () => {
+  it('shows the demo parties as soon as they exist', async () => {
     let parties: typeof PARTIES | undefined;
     const app = Fastify();
     registerApiReference(app, () => parties);
@@ -191,14 +191,14 @@ describe('/docs', () => {
 });
 
 describe('/', () => {
-  it('leads a browser to the page', async () => {
+  it('redirects a browser to /docs', async () => {
     const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
     const { statusCode, headers } = await production.inject({ url: '/', headers: { accept } });
     expect([statusCode, headers.location]).toEqual([302, '/docs']);
   });
 
   it.each([undefined, '*/*', 'application/json'])(
-    'has no operation for other callers: %s',
+    'does not redirect other clients, with accept header %s',
     async (accept) => {
       const { statusCode } = await production.inject({ url: '/', headers: accept ? { accept } : {} });
       expect(statusCode).not.toBe(302);
@@ -207,7 +207,7 @@ describe('/', () => {
 });
 
 describe('html', () => {
-  it('escapes text wherever it stands, and keeps what html made', () => {
+  it('escapes text in attributes and elements, but not nested results of html', () => {
     const hostile = `"><script>'&`;
     const escaped = '&quot;&gt;&lt;script&gt;&#39;&amp;';
     expect(html`<a title="${hostile}">${[hostile, html`<b>${1}</b>`, undefined]}</a>`.text).toBe(

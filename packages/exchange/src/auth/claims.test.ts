@@ -14,11 +14,11 @@ const header = { alg: 'ES256', typ: 'JWT' };
 const claims = { aud: 'mex', sub: 'alice', iat: NOW - 10, exp: NOW + 3600 };
 
 describe('a header', () => {
-  it.each(['RS256', 'ES256', 'EdDSA'])('may have the alg %s by default', (alg) => {
+  it.each(['RS256', 'ES256', 'EdDSA'])('is accepted with alg %s by default', (alg) => {
     expect(headerError({ alg }, issuer)).toBeUndefined();
   });
 
-  it('may have only a configured alg', () => {
+  it('is accepted only with a configured alg', () => {
     const strict = { ...issuer, algorithms: ['PS256'] };
     expect(headerError({ alg: 'PS256' }, strict)).toBeUndefined();
     expect(headerError({ alg: 'ES256' }, strict)).toBe('alg is not allowed');
@@ -34,7 +34,7 @@ describe('a header', () => {
     [{ typ: null }, 'typ is not that of an ID token'],
     [{ crit: [] }, 'crit is not supported'],
     [{ jku: 'x', kid: 'y' }, undefined],
-  ])('with %j is rejected for %j', (changes, why) => {
+  ])('with %j has the error %j', (changes, why) => {
     expect(headerError({ ...header, ...changes }, issuer)).toBe(why);
   });
 });
@@ -69,18 +69,18 @@ describe('claims', () => {
     [{ iat: NOW + 61 }, 'iat is ahead'],
     [{ iat: NOW - 86_460 }, undefined],
     [{ iat: NOW - 86_461 }, 'iat is too long ago'],
-  ])('with %j are rejected for %j', (changes, why) => {
+  ])('with %j have the error %j', (changes, why) => {
     expect(claimsError({ ...claims, ...changes }, issuer, NOW)).toBe(why);
   });
 
-  it('may be issued to a configured client, and to no other', () => {
+  it('are accepted if azp is a configured client, and rejected if azp is an unknown client', () => {
     const withClients = { ...issuer, clients: ['agent'] };
     const to = (azp: unknown) => claimsError({ ...claims, azp }, withClients, NOW);
     expect(['agent', 'mex', 'alice'].map(to)).toEqual([undefined, undefined, undefined]);
     for (const azp of ['other', '', null, ['agent'], 7]) expect(to(azp)).toBe('azp is another party');
   });
 
-  it('end with exp or with the age cap, whichever is first', () => {
+  it('expire at exp or at the maximum age, whichever is earlier', () => {
     expect(expiryOf(claims, issuer)).toBe(NOW + 3600);
     expect(expiryOf({ ...claims, exp: NOW + 999_999 }, issuer)).toBe(NOW - 10 + 86_400);
     const young = { ...issuer, maxTokenAgeSeconds: 60 };
@@ -91,7 +91,7 @@ describe('claims', () => {
 });
 
 describe('a configuration', () => {
-  it('may name each asymmetric algorithm, a file or a URL, and an age', () => {
+  it('accepts every asymmetric algorithm, a key file or URL, and a maximum age', () => {
     const { jwksFile: _file, ...rest } = issuer;
     expect(() =>
       checkIssuers([

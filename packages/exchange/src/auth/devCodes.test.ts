@@ -14,7 +14,7 @@ it('redeems a code once', () => {
   expect(codes.redeem(code, redirectUri, verifier)).toBeUndefined();
 });
 
-it('redeems no code for another page, without the secret, or after a minute', () => {
+it('rejects an unknown code, another redirect URI, a wrong verifier, and a code after one minute', () => {
   let now = 0;
   const codes = new DevCodes(() => now);
   expect(codes.redeem(codes.issue(grant), `${redirectUri}/`, verifier)).toBeUndefined();
@@ -25,7 +25,7 @@ it('redeems no code for another page, without the secret, or after a minute', ()
   expect(codes.redeem(code, redirectUri, verifier)).toBeUndefined();
 });
 
-it('forgets a code that was tried with a wrong secret', () => {
+it('invalidates a code after an attempt with a wrong verifier', () => {
   const codes = new DevCodes();
   const code = codes.issue(grant);
   codes.redeem(code, redirectUri, 'w'.repeat(43));

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-it('mints tokens that the common verification accepts, by its keys at their real URL', async () => {
+it('mints tokens that the token verifier accepts with the keys from the JWKS URL', async () => {
   const server = createServer((request, response) => {
     response.end(JSON.stringify(request.url === '/dev/jwks' ? issuer.jwks : issuer.discovery));
   });
@@ -50,7 +50,7 @@ it('mints tokens that the common verification accepts, by its keys at their real
   expect(issuer.issuerConfig.audience).toBe(DEV_AUDIENCE);
 });
 
-it('keeps its key in a file that only the owner reads, and publishes no private part', async () => {
+it('stores its key in a file with mode 0600, and does not publish the private part', async () => {
   const issuer = await createDevIssuer({ keyFile, baseUrl });
   expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
   const { d } = JSON.parse(await readFile(keyFile, 'utf8'));
@@ -59,20 +59,20 @@ it('keeps its key in a file that only the owner reads, and publishes no private 
   expect(Object.keys(issuer.jwks.keys[0]!).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
 });
 
-it('has one key, however many processes start at once', async () => {
+it('creates only one key for concurrent and later starts', async () => {
   const issuers = await Promise.all(Array.from({ length: 8 }, () => createDevIssuer({ keyFile, baseUrl })));
   const later = await createDevIssuer({ keyFile, baseUrl });
   expect(new Set([...issuers, later].map((issuer) => issuer.jwks.keys[0]!.kid)).size).toBe(1);
   expect(await readdir(join(directory, 'data'))).toEqual(['issuer.json']);
 });
 
-it('names the file to remove when the key is damaged', async () => {
+it('throws an error that names the key file if the file is damaged', async () => {
   await createDevIssuer({ keyFile, baseUrl });
   await writeFile(keyFile, '{"kty":');
   await expect(createDevIssuer({ keyFile, baseUrl })).rejects.toThrow(`${keyFile} is damaged: remove it`);
 });
 
-it('mints only for principals, with the given lifetime', async () => {
+it('mints tokens with the given lifetime, and only for valid principal names', async () => {
   const issuer = await createDevIssuer({ keyFile, baseUrl, clock: () => 1_800_000_000_500 });
   const claims = JSON.parse(
     Buffer.from((await issuer.mint('operator', 60)).split('.')[1]!, 'base64url').toString(),

@@ -47,8 +47,8 @@ const down = () => {
 };
 const settle = () => new Promise((done) => setTimeout(done, 50));
 
-describe('rotation', () => {
-  it('makes a new key usable 30 s after the last fetch, not earlier', async () => {
+describe('key rotation', () => {
+  it('accepts a new key 30 s after the last fetch, but not earlier', async () => {
     expect(await outcome(fresh(oldKey))).toBe('accepted');
     provider.keys.push(newKey);
     now += 29 * SECOND;
@@ -58,7 +58,7 @@ describe('rotation', () => {
     expect(provider.fetches).toBe(2);
   });
 
-  it('makes a key usable that replaced another under the same kid', async () => {
+  it('accepts a key that replaced another key with the same kid', async () => {
     const again = makeKey('old');
     await outcome(fresh(oldKey));
     provider.keys.splice(0, 1, again);
@@ -67,7 +67,7 @@ describe('rotation', () => {
     expect(await outcome(fresh(oldKey))).toBe('TOKEN_INVALID');
   });
 
-  it('counts no key for longer than 10 min, even for a token seen a moment ago', async () => {
+  it('uses no cached key for longer than 10 min, even for a recently accepted token', async () => {
     const token = fresh(oldKey);
     expect(await outcome(token)).toBe('accepted');
     provider.keys.splice(0, 1, newKey);
@@ -93,7 +93,7 @@ describe('rotation', () => {
     }
   });
 
-  it('detects a withdrawn key at half of the maximum age, in the background', async () => {
+  it('rejects a withdrawn key after a background refresh at half of the maximum age', async () => {
     expect(await outcome(fresh(oldKey))).toBe('accepted');
     provider.keys.splice(0, 1, newKey);
     now += 5 * MINUTE;
@@ -102,8 +102,8 @@ describe('rotation', () => {
   });
 });
 
-describe('a storm', () => {
-  it('of unknown kids causes one fetch a cooldown', async () => {
+describe('many tokens', () => {
+  it('with unknown kids cause one fetch per cooldown', async () => {
     await outcome(fresh(oldKey));
     now += 30 * SECOND;
     for (let round = 0; round < 3; round++) {
@@ -114,7 +114,7 @@ describe('a storm', () => {
     expect(provider.fetches).toBe(2);
   });
 
-  it('causes one fetch a cooldown while the issuer is down, too', async () => {
+  it('cause one fetch per cooldown while the issuer is down', async () => {
     await outcome(fresh(oldKey));
     down();
     now += 30 * SECOND;
@@ -125,14 +125,14 @@ describe('a storm', () => {
     expect(provider.fetches).toBe(2);
   });
 
-  it('at the start shares one fetch', async () => {
+  it('share one fetch at the start', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => outcome(fresh(oldKey))));
     expect(new Set(all)).toEqual(new Set(['accepted']));
     expect(provider.fetches).toBe(1);
   });
 });
 
-describe('an outage', () => {
+describe('an outage of the issuer', () => {
   const outages: [string, () => void | Promise<void>][] = [
     ['the server is down', () => provider.close()],
     ['the response is 500', down],
@@ -158,12 +158,12 @@ describe('an outage', () => {
       },
     ],
   ];
-  it.each(outages)('with nothing cached is UNAVAILABLE: %s', async (_title, begin) => {
+  it.each(outages)('without cached keys rejects tokens with KEYS_UNAVAILABLE: %s', async (_title, begin) => {
     await begin();
     expect(await outcome(fresh(oldKey))).toBe('KEYS_UNAVAILABLE');
   });
 
-  it.each(outages)('with keys cached is bridged for 10 min, no longer: %s', async (_title, begin) => {
+  it.each(outages)('is bridged by cached keys for 10 min, but not longer: %s', async (_title, begin) => {
     await outcome(fresh(oldKey));
     await begin();
     for (let minute = 1; minute < 10; minute++) {
@@ -175,7 +175,7 @@ describe('an outage', () => {
     expect(await outcome(fresh(oldKey))).toBe('KEYS_UNAVAILABLE');
   });
 
-  it('ends a second after the issuer is back', async () => {
+  it('ends with a retry one second after the failed fetch', async () => {
     down();
     expect(await outcome(fresh(oldKey))).toBe('KEYS_UNAVAILABLE');
     provider.respond = provider.publish;
@@ -184,7 +184,7 @@ describe('an outage', () => {
     expect(await outcome(fresh(oldKey))).toBe('accepted');
   });
 
-  it('does not hide that a token is bad', async () => {
+  it('does not change that an expired token is rejected with TOKEN_INVALID', async () => {
     down();
     expect(await outcome(fresh(oldKey, {}, -120))).toBe('TOKEN_INVALID');
     expect(provider.fetches).toBe(0);
@@ -192,7 +192,7 @@ describe('an outage', () => {
 });
 
 describe('a fetch of keys', () => {
-  it('follows no redirect, asks for JSON, has a time limit, and lets go of a body it does not read', async () => {
+  it('follows no redirect, requests JSON, has a timeout, and cancels an unread response body', async () => {
     const asked: [unknown, RequestInit | undefined][] = [];
     let cancelled = 0;
     const body = () => new ReadableStream({ cancel: () => void cancelled++ });
@@ -234,7 +234,7 @@ describe('an accepted token', () => {
     expect(await verifier.verify(token)).not.toBe(known);
   });
 
-  it('is never cached beyond its end', async () => {
+  it('is not cached after it has expired', async () => {
     const token = fresh(oldKey, {}, 10);
     const known = await verifier.verify(token);
     now += 10 * SECOND;
@@ -247,7 +247,7 @@ describe('an accepted token', () => {
 });
 
 describe('keys in a file', () => {
-  it('follow the file, and outlive it by 10 min', async () => {
+  it('are reloaded when the file changes, and used for 10 min after the file was deleted', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'mex-keys-'));
     const jwksFile = join(directory, 'jwks.json');
     const save = (key: SigningKey) => writeFile(jwksFile, JSON.stringify({ keys: [key.publicJwk] }));

@@ -57,7 +57,7 @@ describe('a principal', () => {
     expect(state.asked).toEqual([]);
   });
 
-  it('can be the operator by binding', async () => {
+  it('is the operator if the subject is bound to the operator', async () => {
     expect(await setUp({ alice: { name: 'operator', state: 'ACTIVE' } }).outcome(alice)).toBe('operator');
   });
 
@@ -88,7 +88,7 @@ describe('a principal', () => {
   });
 });
 
-describe('what was found', () => {
+describe('a lookup result', () => {
   it('is cached for 30 s', async () => {
     const { outcome, state } = setUp({ alice: acme });
     await outcome(alice);
@@ -100,20 +100,20 @@ describe('what was found', () => {
     expect(state.asked).toHaveLength(2);
   });
 
-  it('is cached when nothing was found, too', async () => {
+  it('is cached even if no principal was found', async () => {
     const { outcome, state } = setUp({});
     for (let i = 0; i < 3; i++) expect(await outcome(alice)).toBe('PRINCIPAL_UNKNOWN');
     expect(state.asked).toHaveLength(1);
   });
 
-  it('is looked up once for concurrent callers', async () => {
+  it('is fetched once for concurrent callers', async () => {
     const { outcome, state } = setUp({ alice: acme });
     const all = await Promise.all(Array.from({ length: 20 }, () => outcome(alice)));
     expect(new Set(all)).toEqual(new Set(['measurementConsumers/acme']));
     expect(state.asked).toHaveLength(1);
   });
 
-  it('does not outlive an invalidation by failing late', async () => {
+  it('stays cached if a lookup from before an invalidation fails later', async () => {
     const { outcome, state, resolver } = setUp({ alice: acme });
     state.fail = true;
     const failing = outcome(alice);
@@ -142,7 +142,7 @@ describe('what was found', () => {
     expect(await outcome(alice)).toBe('PRINCIPAL_SUSPENDED');
   });
 
-  it('is recalled for the same token as long as it is cached, counted from the lookup', async () => {
+  it('is returned by recall for the same token until 30 s after the lookup', async () => {
     const { outcome, state, resolver } = setUp({ alice: acme });
     expect(resolver.recall(alice)).toBeUndefined();
     await outcome({ ...alice });
@@ -153,7 +153,7 @@ describe('what was found', () => {
     expect(resolver.recall(alice)).toBeUndefined();
   });
 
-  it('is not recalled after an invalidation, nor from a lookup that began before it', async () => {
+  it('is not returned by recall after an invalidation, even from a lookup that started before it', async () => {
     const { outcome, resolver } = setUp({ alice: acme, bob: acme });
     await outcome(alice);
     const underWay = outcome(bob);
@@ -162,7 +162,7 @@ describe('what was found', () => {
     expect([resolver.recall(alice), resolver.recall(bob)]).toEqual([undefined, undefined]);
   });
 
-  it('is never recalled of somebody who was rejected', async () => {
+  it('is not returned by recall for a suspended or unknown principal', async () => {
     const { outcome, resolver } = setUp({ alice: chirper });
     await Promise.all([outcome(alice), outcome(bob)]);
     expect([resolver.recall(alice), resolver.recall(bob)]).toEqual([undefined, undefined]);

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-it('replaces a file that others could read by one that only the owner reads', async () => {
+it('replaces a file of mode 0644 with a file of mode 0600', async () => {
   await writeFile(path, 'old', { mode: 0o644 });
   await writePrivateFile(path, 'new');
   expect(await readFile(path, 'utf8')).toBe('new');
@@ -28,26 +28,26 @@ it('creates a secret once: a second caller reads the first one', async () => {
   expect(await readOrMakePrivateJson(path, () => expect.fail())).toEqual(['first']);
 });
 
-it('leaves nothing behind when it fails', async () => {
+it('leaves no temporary file after a failed write', async () => {
   await mkdir(path);
   await expect(writePrivateFile(path, 'text')).rejects.toThrow('EISDIR');
   expect(await readdir(directory)).toEqual(['secret.json']);
 });
 
-it('reads the text of a file, undefined for a missing one, and throws other errors', async () => {
+it('returns the text of a file, or undefined if it is missing, and throws other errors', async () => {
   expect(await readIfExists(path)).toBeUndefined();
   await writePrivateFile(path, 'ü');
   expect(await readIfExists(path)).toBe('ü');
   await expect(readIfExists(directory)).rejects.toThrow('EISDIR');
 });
 
-it('makes the folders above it for the owner alone', async () => {
+it('creates missing parent folders with mode 0700', async () => {
   const deep = join(directory, 'a', 'secret.json');
   await writePrivateFile(deep, 'text');
   expect((await stat(join(directory, 'a'))).mode & 0o777).toBe(0o700);
 });
 
-it('reports what is wrong with a damaged file, with the cause', async () => {
+it('throws an error with the path and the cause for a damaged file', async () => {
   await writePrivateFile(path, '{');
   await expect(readOrMakePrivateJson(path, () => expect.fail())).rejects.toMatchObject({
     message: `${path} is damaged: remove it, and a new one is made.`,

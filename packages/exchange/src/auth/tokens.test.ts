@@ -37,7 +37,7 @@ const flattened = (token: string) => {
   return { protected: header, payload, signature };
 };
 
-describe('a good token', () => {
+describe('a valid token', () => {
   const good: [string, () => string][] = [
     ['signed with ES256', () => jws(ec, claims())],
     ['signed with RS256', () => jws(rsa, claims())],
@@ -46,7 +46,7 @@ describe('a good token', () => {
     ['without typ', () => jws(ec, claims(), { typ: undefined })],
     ['with typ in lower case', () => jws(ec, claims(), { typ: 'jwt' })],
     ['with typ as a media type', () => jws(ec, claims(), { typ: 'application/JWT' })],
-    ['with aud as an array of ours alone', () => jws(ec, claims({ aud: [AUDIENCE] }))],
+    ['with aud as an array of only our audience', () => jws(ec, claims({ aud: [AUDIENCE] }))],
     ['with azp naming us', () => jws(ec, claims({ azp: AUDIENCE }))],
     ['with azp naming its own subject', () => jws(ec, claims({ azp: 'alice-the-subject' }))],
     ['with a sub of 255 characters', () => jws(ec, claims({ sub: 's'.repeat(255) }))],
@@ -55,9 +55,12 @@ describe('a good token', () => {
     ['issued 60 s ahead', () => jws(ec, claims({ iat: NOW + 60 }))],
     ['issued 24 h and 60 s ago', () => jws(ec, claims({ iat: NOW - 86_460 }))],
     ['with fractions of seconds', () => jws(ec, claims({ iat: NOW - 0.5, exp: NOW + 0.5 }))],
-    ['valid for a hundred years, while it is young', () => jws(ec, claims({ exp: NOW + 100 * 31_557_600 }))],
     [
-      'with jku, x5u, x5c and jwk, which are not looked at',
+      'valid for a hundred years, if it was issued recently',
+      () => jws(ec, claims({ exp: NOW + 100 * 31_557_600 })),
+    ],
+    [
+      'with jku, x5u, x5c and jwk, which are ignored',
       () =>
         jws(ec, claims(), {
           jku: `${provider.url}/evil`,
@@ -71,7 +74,7 @@ describe('a good token', () => {
     expect(await verifier.verify(token())).toMatchObject({ issuer: provider.url });
   });
 
-  it('gives its issuer, subject, end and claimed principal', async () => {
+  it('yields its issuer, subject, expiry and claimed principal', async () => {
     const verified = await verifier.verify(jws(ec, claims({ party: 'dataProviders/x' })));
     expect(verified).toEqual({
       issuer: provider.url,
@@ -81,12 +84,12 @@ describe('a good token', () => {
     });
   });
 
-  it('ends with the age cap when exp is later than that', async () => {
+  it('expires at the maximum age if exp is later', async () => {
     const verified = await verifier.verify(jws(ec, claims({ exp: NOW + 999_999 })));
     expect(verified.expiresAt).toBe(NOW - 10 + 86_400);
   });
 
-  it('may be 8 KiB long, and no longer', async () => {
+  it('is accepted up to a length of 8 KiB', async () => {
     // Lengthening the claims alone cannot produce every total length, because the length of a base64url segment modulo
     // 4 is never 1. Therefore this also lengthens the header.
     const padded = (length: number) => {
@@ -102,7 +105,7 @@ describe('a good token', () => {
     await expect(verifier.verify(padded(8193))).rejects.toMatchObject({ cause: 'longer than 8 KiB' });
   });
 
-  it('of an issuer with its own algorithms and no claim for it has those, and claims no principal', async () => {
+  it('must have an algorithm of its issuer, and claims no principal if the issuer has no principalClaim', async () => {
     const { url: issuer, jwksUri, close } = await startTestIssuer(ed);
     const plain = { issuer, audience: AUDIENCE, jwksUri, algorithms: ['Ed25519'] };
     const strict = createTokenVerifier({ issuers: [plain], clock: () => NOW * 1000 });
@@ -112,14 +115,14 @@ describe('a good token', () => {
     await close();
   });
 
-  it('claims no principal with anything but a string', async () => {
+  it('claims no principal if the claim is not a string', async () => {
     expect(await verifier.verify(jws(ec, claims({ party: ['operator'] })))).not.toHaveProperty(
       'claimedPrincipal',
     );
   });
 });
 
-describe('a bad token', () => {
+describe('an invalid token', () => {
   const hmac = (secret: string | Buffer, alg = 'HS256') => {
     const input = `${encode({ alg, kid: 'ec', typ: 'JWT' })}.${encode(claims())}`;
     return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
@@ -146,7 +149,7 @@ describe('a bad token', () => {
     ['with an unknown kid', () => jws(ec, claims(), { kid: 'nobody' })],
     ['with a path as kid', () => jws(ec, claims(), { kid: '../../dev/null' })],
     ['with a number as kid', () => jws(ec, claims(), { kid: 1 })],
-    ['that brings its own key', () => jws(stranger, claims(), { jwk: stranger.publicJwk, kid: undefined })],
+    ['that contains its own key', () => jws(stranger, claims(), { jwk: stranger.publicJwk, kid: undefined })],
     ['that names the URL of its key', () => jws(stranger, claims(), { jku: 'http://127.0.0.1:1/jwks' })],
     ['with typ at+jwt', () => jws(ec, claims(), { typ: 'at+jwt' })],
     ['with typ application/at+jwt', () => jws(ec, claims(), { typ: 'application/at+jwt' })],
@@ -162,7 +165,7 @@ describe('a bad token', () => {
     ['with iss constructor', () => jws(ec, claims({ iss: 'constructor' }))],
     ['for another audience', () => jws(ec, claims({ aud: 'other' }))],
     ['for our audience in capitals', () => jws(ec, claims({ aud: 'MEX' }))],
-    ['for us and another', () => jws(ec, claims({ aud: [AUDIENCE, 'other'] }))],
+    ['for our audience and another', () => jws(ec, claims({ aud: [AUDIENCE, 'other'] }))],
     ['for no audience', () => jws(ec, claims({ aud: [] }))],
     ['for a nested audience', () => jws(ec, claims({ aud: [[AUDIENCE]] }))],
     ['issued to another party', () => jws(ec, claims({ azp: 'other' }))],
@@ -178,14 +181,14 @@ describe('a bad token', () => {
     ['expired 120 s ago', () => jws(ec, claims({ exp: NOW - 120 }))],
     ['with exp as text', () => jws(ec, claims({ exp: `${NOW + 60}` }))],
     ['with exp null', () => jws(ec, claims({ exp: null }))],
-    ['with exp beyond every number', () => jws(ec, withRaw('exp', '1e999'))],
+    ['with exp 1e999', () => jws(ec, withRaw('exp', '1e999'))],
     ['valid from 61 s ahead', () => jws(ec, claims({ nbf: NOW + 61 }))],
     ['valid from 120 s ahead', () => jws(ec, claims({ nbf: NOW + 120 }))],
     ['with nbf as text', () => jws(ec, claims({ nbf: '0' }))],
     ['issued 61 s ahead', () => jws(ec, claims({ iat: NOW + 61 }))],
     ['issued 120 s ahead', () => jws(ec, claims({ iat: NOW + 120 }))],
     ['issued 24 h and 61 s ago', () => jws(ec, claims({ iat: NOW - 86_461 }))],
-    ['with iat beyond every number', () => jws(ec, withRaw('iat', '-1e999'))],
+    ['with iat -1e999', () => jws(ec, withRaw('iat', '-1e999'))],
     ['longer than 8 KiB', () => jws(ec, claims({ padding: 'p'.repeat(8192) }))],
     ['encrypted (JWE)', () => `${encode({ alg: 'RSA-OAEP', enc: 'A256GCM' })}.AA.AA.AA.AA`],
     ['in the JSON serialization', () => JSON.stringify(flattened(jws(ec, claims())))],
@@ -216,7 +219,7 @@ describe('a bad token', () => {
     ['that is three dots', () => '...'],
   ];
 
-  it.each(bad)('%s is rejected with the one error', async (_title, make) => {
+  it.each(bad)('%s is rejected with the same 401 error', async (_title, make) => {
     const token = make();
     const error = await verifier.verify(token).then(
       () => undefined,
@@ -234,7 +237,7 @@ describe('a bad token', () => {
     expect(provider.fetches).toBe(1);
   });
 
-  it('results from every change of one character', async () => {
+  it('results from any change of one character of a valid token', async () => {
     const token = jws(ec, claims());
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     for (let i = 0; i < token.length; i++) {
@@ -259,15 +262,15 @@ describe('a configuration is rejected', () => {
   const good = { issuer: 'https://idp.example', audience: 'mex', jwksFile: '/keys.json' };
   const bad: [string, IssuerConfig[]][] = [
     ['without issuers', []],
-    ['with an issuer twice', [good, { ...good, audience: 'other' }]],
+    ['with a duplicate issuer', [good, { ...good, audience: 'other' }]],
     ['with an empty issuer', [{ ...good, issuer: '' }]],
     ['with an empty audience', [{ ...good, audience: '' }]],
-    ['without a place for keys', [{ issuer: 'https://idp.example', audience: 'mex' }]],
-    ['with two places for keys', [{ ...good, jwksUri: 'https://idp.example/jwks' }]],
-    ['with HS256', [{ ...good, algorithms: ['RS256', 'HS256'] }]],
-    ['with none', [{ ...good, algorithms: ['none'] }]],
-    ['with no algorithm', [{ ...good, algorithms: [] }]],
-    ['with no age cap', [{ ...good, maxTokenAgeSeconds: Number.POSITIVE_INFINITY }]],
+    ['without jwksUri and jwksFile', [{ issuer: 'https://idp.example', audience: 'mex' }]],
+    ['with both jwksUri and jwksFile', [{ ...good, jwksUri: 'https://idp.example/jwks' }]],
+    ['with algorithm HS256', [{ ...good, algorithms: ['RS256', 'HS256'] }]],
+    ['with algorithm none', [{ ...good, algorithms: ['none'] }]],
+    ['with an empty list of algorithms', [{ ...good, algorithms: [] }]],
+    ['with an infinite maximum age', [{ ...good, maxTokenAgeSeconds: Number.POSITIVE_INFINITY }]],
   ];
   it.each(bad)('%s', (_title, issuers) => {
     expect(() => createTokenVerifier({ issuers })).toThrow(Error);

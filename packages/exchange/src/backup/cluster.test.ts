@@ -3,7 +3,7 @@ import { segmentsBetween } from './cluster.ts';
 
 const MIB = 1024 * 1024;
 
-it('names every WAL segment from the first to the last, over the carry from one half of the number to the other', () => {
+it('segmentsBetween lists all WAL segments from the first to the last, even if the log number changes', () => {
   expect(segmentsBetween('0000000300000000000000FE', '000000030000000100000001', 16 * MIB)).toEqual([
     '0000000300000000000000FE',
     '0000000300000000000000FF',

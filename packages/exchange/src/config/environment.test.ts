@@ -67,11 +67,11 @@ describe('the environment', () => {
     ['MEX_CONFIG', '', /^MEX_CONFIG is empty/],
     ['MEX_CHECKS', 'lax', /MEX_CHECKS must be advisory or strict, not lax/],
     ['MEX_DUCHIES', 'none', /MEX_DUCHIES must be on or off, not none/],
-  ])('%s=%s is a problem', (variable, text, problem) => {
+  ])('is rejected with %s=%s', (variable, text, problem) => {
     expect(() => loadConfig({ [variable]: text })).toThrow(problem);
   });
 
-  it('may name the last port, and each problem is told', () => {
+  it('accepts port 65535, and reports every problem', () => {
     expect(loadConfig({ PORT: '65535' }).port).toBe(65535);
     try {
       loadConfig({ PORT: '65536', MEX_CHECKS: 'lax' });
@@ -96,7 +96,7 @@ it.each([
   else expect(load).toThrow('loopback only');
 });
 
-it('what a setting of several parts names is kept, and only the rest is the default', () => {
+it('a partial setting keeps its given parts, and only the missing parts get default values', () => {
   const computations = { computeWithinHours: 5 };
   const duchies = { firstWorker: 'duchies/a', secondWorker: 'duchies/b', aggregator: 'duchies/c' };
   const ring = { workers: ['duchies/a', 'duchies/b'], aggregator: 'duchies/c', decayRate: 12, maxSize: 1000 };

@@ -24,7 +24,7 @@ function load(text: string) {
   }
 }
 
-it('may hold every setting', () => {
+it('a config file can contain every setting', () => {
   const file = {
     ...{ mode: 'production', host: '::1', port: 443, dataDir: '/var/lib/mex', logLevel: 'warn' },
     ...{ databaseUrl: 'a', databaseOwnerUrl: 'b', databaseAppRole: 'c', pageTokenKey: 'd' },
@@ -49,7 +49,7 @@ it('may hold every setting', () => {
   expect(load('{}')).toEqual(loadConfig({}));
 });
 
-it('may hold a part of a setting, and the rest is the default', () => {
+it('a config file can contain a part of a setting, and the other parts get default values', () => {
   const { computations } = loadConfig({});
   const deniedNetworks = ['2001:db8::/32', '192.0.2.1'];
   expect(load(JSON.stringify({ webhooks: { deniedNetworks } }))).toMatchObject({
@@ -112,15 +112,15 @@ it.each([
   [{ tls: { certFile: 'x' } }, 'tls.keyFile is required.'],
   [{ rate: { perSecond: 1 } }, 'rate.burst is required.'],
   [{ rates: { operator: 5 } }, 'rates[operator] must be an object.'],
-])('is rejected as %j: %s', (file, problem) => {
+])('a config file is rejected with content %j: %s', (file, problem) => {
   expect(load(JSON.stringify(file))).toEqual([`MEX_CONFIG ${path}: ${problem}`]);
 });
 
-it('is where settings come from', () => {
+it('a setting in the config file overrides its default value', () => {
   expect(load('{"port": 443}')).toMatchObject({ port: 443, host: '127.0.0.1' });
 });
 
-it('needs to say of a Liquid Legions protocol who takes part, and what its sketches are', () => {
+it('a Liquid Legions protocol requires its duchies and sketch parameters, and gets defaults for the rest', () => {
   const protocols = { reachOnlyLiquidLegionsV2: ring, liquidLegionsV2: { ...ring, maximumFrequency: 5 } };
   const hiding = { epsilon: 0.1, delta: 1e-9 };
   const both = {
@@ -136,7 +136,7 @@ it('needs to say of a Liquid Legions protocol who takes part, and what its sketc
   });
 });
 
-it('needs to say of a protocol only who takes part', () => {
+it('the share-shuffle protocol requires only its duchies, and gets defaults for the rest', () => {
   expect(load(JSON.stringify({ protocols: { honestMajorityShareShuffle: shareShuffle } }))).toMatchObject({
     protocols: {
       honestMajorityShareShuffle: {
@@ -149,7 +149,7 @@ it('needs to say of a protocol only who takes part', () => {
   });
 });
 
-it('is named with its problems, all of them', () => {
+it('all problems of a config file are reported with its path', () => {
   expect(load('{"port": "x", "protocols": true}')).toEqual([
     `MEX_CONFIG ${path}: port must be a number.`,
     `MEX_CONFIG ${path}: protocols must be an object.`,
@@ -157,7 +157,7 @@ it('is named with its problems, all of them', () => {
 });
 
 it.each(['{"pageTokenKey": "hunter2" "x"}', '{"pageTokenKey": hunter2}', 'hunter2'])(
-  'is never quoted when it is not JSON: %s',
+  'a config file that is not JSON is never quoted: %s',
   (text) => {
     const [problem] = load(text) as string[];
     expect(problem).toMatch(/is not JSON\. Malformed JSON: .* at position \d+\.$/);
@@ -166,7 +166,7 @@ it.each(['{"pageTokenKey": "hunter2" "x"}', '{"pageTokenKey": hunter2}', 'hunter
 );
 
 it.each(['192.0.2.0/33', '192.0.2.0/', '192.0.2/24', 'example.com', '::1/129', '192.0.2.0/24/1'])(
-  'rejects the network %s',
+  'a config file is rejected with the network %s',
   (network) => {
     expect(load(JSON.stringify({ webhooks: { deniedNetworks: ['192.0.2.0/24', network] } }))).toEqual([
       'webhooks.deniedNetworks[1] must be a network such as 192.0.2.0/24 or 2001:db8::/32.',
@@ -174,6 +174,6 @@ it.each(['192.0.2.0/33', '192.0.2.0/', '192.0.2/24', 'example.com', '::1/129', '
   },
 );
 
-it('is named when it cannot be read', () => {
+it('a config file that cannot be read is reported with its path', () => {
   expect(() => loadConfig({ MEX_CONFIG: '/nowhere' })).toThrow('MEX_CONFIG /nowhere cannot be read: ENOENT');
 });

@@ -7,12 +7,12 @@ import { ConfigError, loadConfig } from './config.ts';
 import { readConfigFile } from './file.ts';
 import { requireProductionConfig } from './production.ts';
 
-it('tells all problems at once', () => {
+it('configProblems reports all problems, not only the first one', () => {
   const problems = problemsOf({ issuers: [], pageTokenKey: undefined, host: '0.0.0.0' }, { uid: 0 });
   expect(problems).toHaveLength(4);
 });
 
-describe('the files of this machine', () => {
+describe('the files that a production configuration names', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'mex-production-test-'));
@@ -38,7 +38,7 @@ describe('the files of this machine', () => {
     }
   }
 
-  it('are looked at: which are there, and who may read them', () => {
+  it('must exist, and must not be readable by other users', () => {
     chmodSync(join(folder, 'config.json'), 0o604);
     chmodSync(join(folder, 'key.pem'), 0o604);
     expect(problemsHere()).toEqual([
@@ -55,7 +55,7 @@ describe('the files of this machine', () => {
 describe('docs/production.md', () => {
   const page = readFileSync(new URL('../../../../docs/production.md', import.meta.url), 'utf8');
 
-  it('has an example in which only the password and the keys are wrong', () => {
+  it('has an example configuration in which only the password and the keys are rejected', () => {
     const folder = mkdtempSync(join(tmpdir(), 'mex-production-test-'));
     const path = join(folder, 'config.json');
     writeFileSync(path, /```json\n(.*?)```/s.exec(page)![1]!);

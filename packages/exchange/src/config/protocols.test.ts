@@ -26,8 +26,8 @@ const RING = {
 const FREQUENCY = { samplingIndicatorSize: 10_000_000, maximumFrequency: 10 };
 const AT = 'protocols.honestMajorityShareShuffle';
 
-describe('the protocols', () => {
-  it('may be none, or one with three duchies', () => {
+describe('the protocol settings', () => {
+  it('can be empty, or contain one protocol with three duchies', () => {
     expect(protocolProblems({})).toEqual([]);
     expect(protocolProblems(of())).toEqual([]);
     expect(protocolProblems(of({ noiseMechanism: 'NONE' }))).toEqual([]);
@@ -37,7 +37,7 @@ describe('the protocols', () => {
     { secondWorker: 'duchies/a' },
     { aggregator: 'duchies/a' },
     { firstWorker: 'duchies/c', secondWorker: 'duchies/a', aggregator: 'duchies/a' },
-  ])('give no duchy two roles: %j', (changes) => {
+  ])('are rejected if a duchy has two roles: %j', (changes) => {
     expect(protocolProblems(of(changes))).toEqual([
       `${AT}: duchies/a has two roles. Name three duchies, each run by somebody else.`,
     ]);
@@ -50,7 +50,7 @@ describe('the protocols', () => {
     [126.5, 'small'],
     [128, 'large'],
     [131, 'large'],
-  ])('have no ring of %d', (modulus, size) => {
+  ])('are rejected with a ring modulus of %d', (modulus, size) => {
     const both = of({ reachRingModulus: modulus, reachAndFrequencyRingModulus: modulus });
     expect(protocolProblems(both)).toEqual([
       `${AT}.reachRingModulus ${modulus} is too ${size}. Set 127.`,
@@ -60,12 +60,12 @@ describe('the protocols', () => {
 });
 
 describe('Liquid Legions protocols', () => {
-  it('may be enabled beside each other', () => {
+  it('can be enabled together', () => {
     const all = { ...of(), reachOnlyLiquidLegionsV2: RING, liquidLegionsV2: { ...RING, ...FREQUENCY } };
     expect(protocolProblems(all)).toEqual([]);
   });
 
-  it('have each duchy once, and sketches that duchies can compute', () => {
+  it('are rejected with a duplicate duchy or with sketch parameters out of range', () => {
     const reachOnlyLiquidLegionsV2 = { ...RING, workers: ['duchies/a', 'duchies/c'], decayRate: 101 };
     const liquidLegionsV2 = { ...RING, ...FREQUENCY, maximumFrequency: 101, maxSize: 2_000_000 };
     expect(protocolProblems({ reachOnlyLiquidLegionsV2, liquidLegionsV2 })).toEqual([
@@ -85,13 +85,13 @@ describe('production', () => {
       /reachOnlyLiquidLegionsV2\.noiseMechanism NONE is for development mode only/,
     ],
     [
-      'Liquid Legions without noise beside a protocol that has some',
+      'Liquid Legions without noise beside a protocol with noise',
       () =>
         problemsOf({ protocols: { ...of(), reachOnlyLiquidLegionsV2: { ...RING, noiseMechanism: 'NONE' } } }),
       /reachOnlyLiquidLegionsV2\.noiseMechanism NONE is for development mode only/,
     ],
     [
-      'results without noise',
+      'share-shuffle without noise',
       () => problemsOf({ protocols: of({ noiseMechanism: 'NONE' }) }),
       /noiseMechanism NONE is for development mode only/,
     ],
@@ -102,7 +102,7 @@ describe('production', () => {
   ]);
 });
 
-it('rings are off by default, and an operator who enables one is warned', () => {
+it('Liquid Legions protocols are disabled by default, and enabling them gives warnings', () => {
   expect(DEFAULTS.protocols).toEqual({});
   expect(ringWarnings({})).toEqual([]);
   expect(ringWarnings(of())).toEqual([]);
@@ -113,7 +113,7 @@ it('rings are off by default, and an operator who enables one is warned', () => 
   ]);
 });
 
-it('operators are named by duchy', () => {
+it('operatorProblems reports keys that are not duchy names', () => {
   expect(operatorProblems({ 'duchies/a': ['dataProviders/x'] })).toEqual([]);
   expect(operatorProblems({ a: [], 'dataProviders/x': [] })).toEqual([
     'duchyOperators: "a" is not the name of a duchy, such as duchies/alpha.',

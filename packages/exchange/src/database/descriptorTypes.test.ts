@@ -58,7 +58,7 @@ async function types(): Promise<string[]> {
   return rows.map(({ row }) => row);
 }
 
-it('migrating registers the types of the descriptors that are there', async () => {
+it('each migration registers the types of the descriptors that the previous version stored', async () => {
   await describe('films', 'dataProviders/tv', setOf('Film', 'Series'));
   await describe('songs', 'dataProviders/radio', setOf('Song'));
   await describe('damaged', 'dataProviders/radio', Uint8Array.of(255));

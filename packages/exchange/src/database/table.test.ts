@@ -60,7 +60,7 @@ function read(row: Record<string, unknown>, prefix?: string): Thing {
   return new Function('row', `return (${source});`)(row) as Thing;
 }
 
-test('a record is stored in its columns, absent values as nothing', () => {
+test('a record is mapped to its columns, with undefined for absent fields', () => {
   expect(names(things.columns)).toBe('id, size, key_data, key_format, failure_reason, failed_at, notes');
   expect(values(things.columns, full)).toEqual(['a', -1n, Uint8Array.of(1), 'raw', 'R', 'T', '["n"]']);
   expect(values(things.columns, bare)).toEqual([
@@ -75,8 +75,8 @@ test('a record is stored in its columns, absent values as nothing', () => {
 });
 
 test.each([
-  ['with everything', full],
-  ['with what it must have', bare],
+  ['with all fields', full],
+  ['with only its required fields', bare],
 ])('a record %s is read as it was stored', (_, thing) => {
   const stored = values(things.columns, thing);
   const row = (prefix: string) =>
@@ -87,14 +87,14 @@ test.each([
   expect(read(parsed('t_'), 't_')).toStrictEqual(thing);
 });
 
-test('select lists name the columns behind an alias and a prefix, and can leave out long ones', () => {
+test('a select list uses an alias and a prefix, and can shorten long columns', () => {
   expect(select(things, 't', 't_', (value) => `left(${value})`)).toBe(
     't.id AS t_id, t.size AS t_size, left(t.key_data) AS t_key_data, t.key_format AS t_key_format, ' +
       't.failure_reason AS t_failure_reason, t.failed_at AS t_failed_at, t.notes AS t_notes',
   );
 });
 
-test('writes take the columns of some fields, one by one or in arrays', () => {
+test('only and except select the columns of some fields, for single rows or arrays of rows', () => {
   const written = only(things, 'id', 'failure');
   expect(names(written, 'n')).toBe('n.id, n.failure_reason, n.failed_at');
   expect(names(except(things, 'id', 'key', 'failure'))).toBe('size, notes');
@@ -107,7 +107,7 @@ test('writes take the columns of some fields, one by one or in arrays', () => {
   ]);
 });
 
-test('a map that forgets a field, invents one, or has no place for an absent value does not compile', () => {
+test('a column map with a missing, unknown or wrongly optional field does not compile', () => {
   // @ts-expect-error: b has no column
   const forgotten: Fields<{ a: string; b: string }> = { a: column('a') };
   // @ts-expect-error: there is no field b

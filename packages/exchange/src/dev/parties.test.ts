@@ -79,7 +79,7 @@ describe('the demo parties', () => {
     }
   });
 
-  it('include the publishers whose agents run, after those that are played by hand', async () => {
+  it('include the publishers with agents, after the other three data providers', async () => {
     const { parties } = await start(emptyStore().store, false, true);
     expect(parties.dataProviders.map(({ name }) => name.split('/')[1])).toEqual([
       ...['streamly', 'chirper', 'dailynews'],
@@ -87,7 +87,7 @@ describe('the demo parties', () => {
     ]);
   });
 
-  it('are created once and found again by the next start', async () => {
+  it('are created once and reused by the next start', async () => {
     const { certificates, store } = emptyStore();
     const first = await start(store);
     const second = await start(store);
@@ -112,7 +112,7 @@ describe('the demo parties', () => {
     expect((await start(store)).parties).toEqual(second.parties);
   });
 
-  it('have client certificates of the demo root that name them, also where an earlier version wrote dev.json', async () => {
+  it('have client certificates with their names, even if an earlier version wrote dev.json', async () => {
     const { certificates, store } = emptyStore();
     const first = await start(store);
     const contents = await devJson();
@@ -143,7 +143,7 @@ describe('the demo parties', () => {
     expect([...certificates.keys()]).toContain(again.parties.measurementConsumers[0]!.certificate);
   });
 
-  it('lose only what was damaged', async () => {
+  it('get new keys only for damaged entries of dev.json', async () => {
     const { certificates, store } = emptyStore();
     const first = await start(store);
     const contents = await devJson();
@@ -161,7 +161,7 @@ describe('the demo parties', () => {
 describe('the demo duchies', () => {
   const endpoints = async () => (await devJson()).duchies.map(({ endpoint }: DescribedParty) => endpoint);
 
-  it('are three with keys and endpoints of their own, and the data providers support what they compute', async () => {
+  it('are three with different keys and endpoints, and data providers support all of their protocols', async () => {
     const { parties, certificates, store } = emptyStore();
     const demo = await start(store, true);
     expect(demo.parties.duchies.map(({ name }) => name)).toEqual([
@@ -185,13 +185,13 @@ describe('the demo duchies', () => {
     }
   });
 
-  it('are found again by the next start, where they were', async () => {
+  it('are reused by the next start with the same endpoints', async () => {
     const { store } = emptyStore();
     const first = await start(store, true);
     expect((await start(store, true)).parties).toEqual(first.parties);
   });
 
-  it('keep the endpoint where a duchy answers, and get another where somebody else does', async () => {
+  it('keep an endpoint at which a duchy responds, and change one at which another server responds', async () => {
     const { store } = emptyStore();
     await start(store, true);
     const [alpha, beta, gamma] = await endpoints();
@@ -219,7 +219,7 @@ describe('dev.json', () => {
     ...['name', 'privateKeyPem', 'token'],
   ];
 
-  it('has the documented shape, and is for its owner only', async () => {
+  it('has the documented fields, and is readable only by its owner', async () => {
     await start(emptyStore().store);
     const contents = await devJson();
     expect(contents.baseUrl).toBe(baseUrl);
@@ -238,7 +238,7 @@ describe('dev.json', () => {
     expect((await readdir(dataDir)).sort()).toEqual(['dev-root.json', 'dev.json', 'issuer.json']);
   });
 
-  it('gets new tokens every 6 h, and only those, until it is stopped', async () => {
+  it('gets new tokens every 6 h without other changes, until the renewal is stopped', async () => {
     const { file } = await start(emptyStore().store);
     const before = await devJson();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });

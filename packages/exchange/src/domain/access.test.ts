@@ -9,7 +9,7 @@ const duchy: Principal = { kind: 'duchy', id: 'd', name: 'duchies/d' };
 const route = (access: Route['access']) => ({ access }) as Route;
 
 describe('the name of a principal', () => {
-  it.each([acme, tv, duchy, OPERATOR])('$name names it', (principal) => {
+  it.each([acme, tv, duchy, OPERATOR])('$name is parsed as a principal', (principal) => {
     expect(parsePrincipal(principal.name)).toEqual(principal);
   });
 
@@ -37,7 +37,7 @@ describe('the name of a principal', () => {
     expect(partyName('duchy', 'd')).toBe('duchies/d');
   });
 
-  it('of the operator has no ID that could own anything', () => {
+  it('of the operator has an empty ID', () => {
     expect(OPERATOR).toEqual({ kind: 'operator', id: '', name: 'operator' });
   });
 });
@@ -73,7 +73,7 @@ describe('a caller', () => {
     expect(may(tv, row, { measurementConsumer: 'acme' })).toBe(true);
   });
 
-  it('never names a wildcard below the first ID, whatever the rule', () => {
+  it('may not use a wildcard after the first ID under any rule', () => {
     for (const rule of ['own', 'any', 'all'] as const) {
       const params = { dataProvider: 'tv', requisition: '-' };
       expect(may(tv, route({ dataProvider: rule }), params)).toBe(false);

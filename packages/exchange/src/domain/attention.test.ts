@@ -18,7 +18,7 @@ describe('a certificate', () => {
       NOW,
     );
 
-  it('needs attention in its last 30 days, and once it cannot be used', () => {
+  it('needs attention in its last 30 days, and when it cannot be used', () => {
     expect(attention(31)).toBeUndefined();
     expect(attention(29)).toMatchObject({
       ...{ code: 'CERTIFICATE_EXPIRES', name: `${PARTY}/certificates/c` },

@@ -30,7 +30,7 @@ describe('a certificate that a request names', () => {
   const use = (change: object, now = '2026-02-01T00:00:00.000000Z') =>
     requireUsable({ ...certificate, ...change }, 'certificate', now);
 
-  it('is usable from its first moment to its last', () => {
+  it('is usable from notBefore to notAfter, inclusive', () => {
     for (const now of [certificate.notBefore, certificate.notAfter]) {
       expect(use({}, now)).toEqual(certificate);
     }
@@ -38,14 +38,14 @@ describe('a certificate that a request names', () => {
     expect(() => use({}, '2026-03-01T00:00:00.000001Z')).toThrow(invalid('has expired'));
   });
 
-  it('is not usable when it is revoked or on hold, whatever the time', () => {
+  it('is not usable at any time when it is revoked or on hold', () => {
     expect(() => use({ revocationState: 'REVOKED' })).toThrow(invalid('is revoked'));
     expect(() => use({ revocationState: 'HOLD' }, '2030-01-01T00:00:00.000000Z')).toThrow(
       invalid('is on hold'),
     );
   });
 
-  it('that does not exist is a failed precondition: the path was right', () => {
+  it('is rejected with FAILED_PRECONDITION if it does not exist', () => {
     expect(() => requireUsable(undefined, 'certificate', certificate.notBefore)).toThrow(
       expect.objectContaining({
         reason: 'CERTIFICATE_NOT_FOUND',
@@ -62,19 +62,19 @@ describe('a certificate that a request names', () => {
 });
 
 describe('the revocation state of a certificate', () => {
-  it('goes to HOLD and to REVOKED, and counts versions', () => {
+  it('changes to HOLD and REVOKED, and increments the version', () => {
     expect(revoke(certificate, 'HOLD')).toEqual(held);
     expect(revoke(certificate, 'REVOKED')).toEqual(revoked);
     expect(revoke(held, 'REVOKED')).toEqual({ ...revoked, version: 3 });
     expect(releaseHold(held, false)).toEqual({ ...certificate, version: 3 });
   });
 
-  it('returns the same record where nothing changes', () => {
+  it('is unchanged if it is set again', () => {
     expect(revoke(held, 'HOLD')).toBe(held);
     expect(revoke(revoked, 'REVOKED')).toBe(revoked);
   });
 
-  it('never leaves REVOKED, and is released from HOLD only', () => {
+  it('cannot change from REVOKED, and can be released only from HOLD', () => {
     expect(() => revoke(revoked, 'HOLD')).toThrow(
       'dataProviders/tv/certificates/c1 is revoked, which is final.',
     );
@@ -86,13 +86,13 @@ describe('the revocation state of a certificate', () => {
     expect(() => releaseHold(certificate, false)).toThrow(illegal({ certificate: NAME }));
   });
 
-  it('stays on hold until the earlier measurements have been failed', () => {
+  it('cannot be released from HOLD until the earlier measurements have failed', () => {
     expect(() => releaseHold(held, true)).toThrow(
       expect.objectContaining({ code: 'UNAVAILABLE', retryAfterSeconds: 1, metadata: { certificate: NAME } }),
     );
   });
 
-  it('keeps a measurement from taking results', () => {
+  it('prevents results of measurements that depend on a certificate on hold', () => {
     requireNoneRevoked([]);
     expect(() => requireNoneRevoked([held])).toThrow(
       expect.objectContaining({
@@ -104,7 +104,7 @@ describe('the revocation state of a certificate', () => {
   });
 });
 
-describe('the time that is left', () => {
+describe('expiresIn', () => {
   it.each([
     ['2026-01-29T23:59:59.000000Z', undefined],
     ['2026-01-30T00:00:00.000000Z', '2592000s'],
@@ -112,11 +112,11 @@ describe('the time that is left', () => {
     ['2026-03-01T00:00:00.000000Z', '0s'],
     ['2026-03-01T00:00:00.000001Z', '0s'],
     ['2026-03-01T00:00:01.000000Z', undefined],
-  ])('at %s is %s', (now, left) => {
+  ])('at %s returns %s', (now, left) => {
     expect(expiresIn(certificate, now)).toBe(left);
   });
 
-  it('is absent for a certificate that is revoked or on hold', () => {
-    expect(expiresIn(held, '2026-02-28T00:00:00.000000Z')).toBeUndefined();
+  it.each([held, revoked])('returns undefined for a certificate in state $revocationState', (one) => {
+    expect(expiresIn(one, '2026-02-28T00:00:00.000000Z')).toBeUndefined();
   });
 });

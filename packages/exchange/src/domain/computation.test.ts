@@ -123,7 +123,7 @@ const triggers: Record<string, (a: Aggregate) => Change | undefined> = {
   },
 };
 
-describe('in each state of a computation', () => {
+describe('the requests of duchies', () => {
   it.each([
     [
       'PENDING_PARAMS',
@@ -181,7 +181,7 @@ describe('in each state of a computation', () => {
         log: SHUT,
       },
     ],
-  ])('%s', (state, expected) => {
+  ])('have the expected outcomes in state %s', (state, expected) => {
     const aggregate = AT[state]!();
     expect(computationState(aggregate)).toBe(state);
     const outcomes = Object.entries(triggers).map(([name, run]) => [name, outcome(() => run(aggregate))]);
@@ -206,7 +206,7 @@ describe('a computation', () => {
     expect(fulfillingDuchyOf({ protocolConfig: undefined }, 'r')).toBeUndefined();
   });
 
-  it('logs who set parameters, and then that the requisitions can be fulfilled', () => {
+  it('logs each duchy that sets parameters, and then a new version of each requisition', () => {
     const one = set(fresh(), FIRST);
     expect(one.steps.map((s) => [s.subject, s.cause, s.from, s.to, s.version])).toEqual([
       [FIRST, 'parametersSet', 'CREATED', 'READY', 2],
@@ -220,7 +220,7 @@ describe('a computation', () => {
     ]);
   });
 
-  it('has another etag after every change of any of its parts', () => {
+  it('gets a new etag after every change', () => {
     const chain = [fresh()];
     const next = (change: (a: Aggregate) => Change) => chain.push(change(chain.at(-1)!).after);
     for (const duchy of [FIRST, SECOND, AGGREGATOR]) next((a) => set(a, duchy));
@@ -234,7 +234,7 @@ describe('a computation', () => {
     }
   });
 
-  it('rejects another etag, unless it has ended or the same was done', () => {
+  it('rejects a stale etag, but checks first whether it has ended or the request is a repetition', () => {
     const stale = { etag: 'old', code: 'STAGE_FAILED' as const };
     expect(outcome(() => giveUp(fresh(), FIRST, stale, LATER))).toBe('COMPUTATION_ETAG_MISMATCH');
     expect(outcome(() => giveUp(AT.CANCELLED!(), FIRST, stale, LATER))).toBe(SHUT);
@@ -248,7 +248,7 @@ describe('a computation', () => {
     expect(outcome(() => giveUp(failed, SECOND, stale, LATER))).toBe(SHUT);
   });
 
-  it('takes no result of a worker, no second result, and no data at the other worker', () => {
+  it('rejects a result of a worker, a second result, and a fulfillment by the wrong duchy', () => {
     const running = computing();
     const input = {
       etag: computationEtag(running),
@@ -269,7 +269,7 @@ describe('a computation', () => {
     }
   });
 
-  it('needs a signed key of a worker, and none of the aggregator', () => {
+  it('requires a signed key from a worker, and no key from the aggregator', () => {
     const before = fresh();
     const none = { protocol: undefined, publicKey: undefined, elGamalPublicKey: undefined };
     const input = { etag: computationEtag(before), keys: none, signed: [] };

@@ -31,17 +31,17 @@ function found(changes: Partial<ConsentFacts>, sent = keyset): string[] {
 }
 
 describe('findings about consent', () => {
-  it('are empty where it is valid', () => {
+  it('are empty if the consent is valid', () => {
     expect(found({})).toEqual([]);
   });
 
-  it('name the signature of the spec', () => {
+  it('report an invalid signature of the spec', () => {
     expect(found({ isSpecSigned: false })).toEqual([
       expect.stringMatching(/^SPEC_SIGNATURE_INVALID measurementSpec\.signature: /),
     ]);
   });
 
-  it('name each certificate that is not trusted, with the reason', () => {
+  it('report each untrusted certificate with the reason', () => {
     const untrusted = new Map([
       [OWN, 'Expired root.'],
       [`${RADIO}/certificates/c`, 'Unknown root.'],
@@ -54,7 +54,7 @@ describe('findings about consent', () => {
     expect(trustFindings('x509Der', undefined)).toEqual([]);
   });
 
-  it('name a key that is not the published one, where one is published', () => {
+  it('report a key that differs from the published one, if a key is published', () => {
     const field = `dataProviders[${TV}].dataProviderPublicKey.data`;
     const other = Uint8Array.of(1, 2, 4);
     expect(found({}, other)).toEqual([

@@ -41,8 +41,8 @@ function failureOf(state: WaitingState, before = measurement(), reports: Report[
   return expireComputation(before, state, reports, DEADLINES, NOW).after.measurement.failure;
 }
 
-describe('a computation that is overdue says for whom it waited:', () => {
-  it('the duchies without parameters', () => {
+describe('the failure message of an overdue computation', () => {
+  it('names the duchies without parameters', () => {
     const before = measurement();
     before.participants[0]!.parameters = {
       ...{ certificate: 'c', publicKey: undefined, elGamalPublicKey: undefined },
@@ -53,7 +53,7 @@ describe('a computation that is overdue says for whom it waited:', () => {
     });
   });
 
-  it('the data providers without data, and where it should have gone', () => {
+  it('names the data providers without data, and the duchies that should have received it', () => {
     const before = measurement(3);
     before.requisitions[1]!.state = 'FULFILLED';
     const [first, , third] = before.requisitions;
@@ -63,7 +63,7 @@ describe('a computation that is overdue says for whom it waited:', () => {
     );
   });
 
-  it('of many data providers some, in a message that fits', () => {
+  it('names only some of many data providers', () => {
     const { message } = failureOf('PENDING_FULFILLMENT', measurement(126))!;
     expect(message).toMatch(/p9 \(to \S+\) and 116 others within 14 days/);
   });
@@ -91,7 +91,7 @@ describe('a computation that is overdue says for whom it waited:', () => {
       `${AGGREGATOR}, whose last report is AGGREGATION_PHASE, attempt 9, done`,
       [shuffled, shuffled, { stage: 'AGGREGATION_PHASE', attempt: 9, progress: 1 }],
     ],
-  ])('%s', (late, reports) => {
+  ])('names %s', (late, reports) => {
     const named = reports.flatMap((report, i) =>
       report ? [{ duchy: [FIRST, SECOND, AGGREGATOR][i]!, ...report }] : [],
     );
@@ -100,7 +100,7 @@ describe('a computation that is overdue says for whom it waited:', () => {
     );
   });
 
-  it('the duchies that have not confirmed', () => {
+  it('names the duchies that have not confirmed', () => {
     const before = measurement(2, 'liquidLegionsV2', RING);
     for (const participant of before.participants) participant.state = 'PARAMS_SET';
     before.participants[1]!.state = 'READY';
@@ -128,7 +128,7 @@ describe('a computation that is overdue says for whom it waited:', () => {
       `${AGGREGATOR}, ${last('EXECUTION_PHASE_THREE')}`,
       [done('EXECUTION_PHASE_THREE'), done('EXECUTION_PHASE_THREE'), done('EXECUTION_PHASE_THREE')],
     ],
-  ])('in a ring: %s', (late, reports) => {
+  ])('of a ring names %s', (late, reports) => {
     const named = reports.flatMap((report, i) =>
       report ? [{ duchy: [FIRST, SECOND, AGGREGATOR][i]!, ...report }] : [],
     );

@@ -13,7 +13,7 @@ describe('findings about a descriptor set', () => {
     ]);
   });
 
-  test('are at most a hundred, and the last one counts the rest', () => {
+  test('are limited to 100, and the last one counts the rest', () => {
     expect(packageFindings(names(100)).map((f) => f.message)).toEqual(
       names(100).map((name) => `The message ${name} has no package.`),
     );
@@ -23,7 +23,7 @@ describe('findings about a descriptor set', () => {
     expect(many[99]).toBe('The message M99 has no package. And 150 more.');
   });
 
-  test("name the provider's own descriptor that has a type already, but not another provider's", () => {
+  test("name the provider's own descriptor that already has the type, but not one of another provider", () => {
     const own = 'dataProviders/tv/eventGroupMetadataDescriptors/d';
     const { own: ours, others } = typeFindings([
       { type: 'a.M', own },

@@ -33,50 +33,50 @@ function group(more: object = {}): EventGroupRecord {
 
 describe('an input', () => {
   test.each([
-    ['nothing', {}, []],
+    ['no optional fields', {}, []],
     ['a readable message', { encryptedMetadata: readable }, []],
     ['a ciphertext with its key', { encryptedMetadata: opaque, measurementConsumerPublicKey: key }, []],
     ['a ciphertext without a key', { encryptedMetadata: opaque }, ['measurementConsumerPublicKey']],
-    ['neither', { encryptedMetadata: {} }, ['encryptedMetadata']],
+    ['empty metadata', { encryptedMetadata: {} }, ['encryptedMetadata']],
     [
-      'both',
+      'both a ciphertext and a readable message',
       { encryptedMetadata: { ...opaque, ...readable }, measurementConsumerPublicKey: key },
       ['encryptedMetadata'],
     ],
     [
-      'half of each',
+      'a type URL and a readable message',
       { encryptedMetadata: { typeUrl: 'x', ...readable }, measurementConsumerPublicKey: key },
       ['encryptedMetadata'],
     ],
     [
-      'a type only',
+      'a type URL without a ciphertext',
       { encryptedMetadata: { typeUrl: 'x' }, measurementConsumerPublicKey: key },
       ['encryptedMetadata.ciphertext'],
     ],
     [
-      'a ciphertext only',
+      'a ciphertext without a type URL',
       { encryptedMetadata: { ciphertext: bytes }, measurementConsumerPublicKey: key },
       ['encryptedMetadata.typeUrl'],
     ],
     ['an interval', { dataAvailabilityInterval: { startTime: NOW, endTime: LATER } }, []],
-    ['an open interval', { dataAvailabilityInterval: { startTime: NOW } }, []],
+    ['an interval without an end', { dataAvailabilityInterval: { startTime: NOW } }, []],
     [
       'an empty interval',
       { dataAvailabilityInterval: { startTime: NOW, endTime: NOW } },
       ['dataAvailabilityInterval.endTime'],
     ],
-  ])('with %s', (_title, more, expected) => {
+  ])('with %s has the expected violations', (_title, more, expected) => {
     expect(faults(more)).toEqual(expected);
   });
 
-  test("names a descriptor of the provider's own, not of one whose ID begins with its ID", () => {
+  test("is rejected with a descriptor of another provider whose ID starts with the provider's ID", () => {
     const eventGroupMetadataDescriptor = `${PROVIDER}2/eventGroupMetadataDescriptors/d`;
     expect(
       faults({ encryptedMetadata: { metadata: { eventGroupMetadataDescriptor, metadata: {} } } }),
     ).toEqual(['encryptedMetadata.metadata.eventGroupMetadataDescriptor']);
   });
 
-  test('with a key of another type is a finding', () => {
+  test('with a key of another type gives a finding', () => {
     const other = { measurementConsumerPublicKey: { ...key, '@type': 'x/y' } };
     expect(inspectEventGroup(input(other), 'requests[0].eventGroup.')).toMatchObject([
       { code: 'TYPE_URL_UNKNOWN', field: 'requests[0].eventGroup.measurementConsumerPublicKey.@type' },
@@ -129,7 +129,7 @@ describe('an event group', () => {
     expect(group()).toMatchObject({ mediaTypes: [], brandName: undefined, encrypted: undefined });
   });
 
-  test('is replaced whole, by a later version', () => {
+  test('is replaced completely, with a new version', () => {
     const before = group(full);
     const after = replace(before, contentOf(input(), undefined), NOW);
     expect(after).toEqual({ ...group(), version: 2, updateTime: '2026-01-01T00:00:00.000001Z' });
@@ -155,7 +155,7 @@ describe('an event group', () => {
     expect(requireActive(group(), PROVIDER, 'e')).toEqual(group());
   });
 
-  test('stays with its measurement consumer', () => {
+  test('rejects another measurement consumer', () => {
     const metadata = {
       originalMeasurementConsumer: CONSUMER,
       providedMeasurementConsumer: `${CONSUMER}2`,

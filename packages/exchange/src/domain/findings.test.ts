@@ -13,11 +13,11 @@ describe('findings', () => {
     expect(finding('TYPE_URL_UNKNOWN', 'f', 'm', 'Do this.').remedy).toBe('Do this.');
   });
 
-  it('refuse nothing under advisory checks', () => {
+  it('cause no error under advisory checks', () => {
     expect(() => enforce('advisory', all)).not.toThrow();
   });
 
-  it('that only inform refuse nothing under strict checks either', () => {
+  it('that only inform cause no error under strict checks', () => {
     expect(() => enforce('strict', [])).not.toThrow();
     expect(() => enforce('strict', [informing])).not.toThrow();
   });
@@ -47,7 +47,7 @@ describe('findings', () => {
   it.each([
     ['TYPE_ALREADY_REGISTERED', 'EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE'],
     ['SCHEMA_CHANGE_BREAKING', 'SCHEMA_CHANGE_BREAKING'],
-  ] as const)('of %s refuse with the reason %s', (code, reason) => {
+  ] as const)('of %s cause an error with the reason %s', (code, reason) => {
     expect(() => enforce('strict', [finding(code, 'f', 'Wrong.')])).toThrow(
       expect.objectContaining({ reason }),
     );

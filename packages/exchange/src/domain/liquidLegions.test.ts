@@ -88,26 +88,26 @@ function choose(spec: PlainSpec, world: World = {}) {
   return { ...choice, findings, messages: choice.findings.map(({ message }) => message) };
 }
 
-describe('of several protocols that are enabled', () => {
+describe('the choice between several enabled protocols', () => {
   it.each<[string, PlainSpec, World, Protocol, string[]]>([
     ['share-shuffle comes first', reach(), {}, 'honestMajorityShareShuffle', []],
     ['share-shuffle comes first for frequencies, too', frequency(), {}, 'honestMajorityShareShuffle', []],
     [
-      'reach without a population goes to reach-only',
+      'reach without a population uses reach-only Liquid Legions',
       reach(),
       { hasPopulation: false },
       'reachOnlyLiquidLegionsV2',
       ['honestMajorityShareShuffle measurementSpec.message.modelLine'],
     ],
     [
-      'frequencies without a population go to Liquid Legions',
+      'frequencies without a population use Liquid Legions',
       frequency(),
       { hasPopulation: false },
       'liquidLegionsV2',
       ['honestMajorityShareShuffle measurementSpec.message.modelLine'],
     ],
     [
-      'what no provider supports is not taken',
+      'a protocol that no provider supports is not used',
       reach(),
       { supported: ['reachOnlyLiquidLegionsV2'] },
       'reachOnlyLiquidLegionsV2',
@@ -117,14 +117,14 @@ describe('of several protocols that are enabled', () => {
       ],
     ],
     [
-      'a suspended duchy leaves those without it',
+      'a suspended duchy leaves only the protocols without it',
       reach(),
       { suspended: 'duchies/two' },
       'reachOnlyLiquidLegionsV2',
       ['honestMajorityShareShuffle protocolConfig'],
     ],
     [
-      'a suspended duchy of all of them leaves none',
+      'a suspended duchy of all multi-party protocols leaves only direct',
       reach(),
       { suspended: 'duchies/one' },
       'direct',
@@ -135,14 +135,14 @@ describe('of several protocols that are enabled', () => {
       ],
     ],
     [
-      'reach never goes to the protocol with frequencies',
+      'reach never uses the protocol for frequencies',
       reach(),
       { enabled: { liquidLegionsV2: LEGIONS } },
       'direct',
       ['REACH_NOT_DEDUPLICATED'],
     ],
     [
-      'what is not signed goes to none',
+      'a spec that is not signed uses direct',
       reach(),
       { isSpecSigned: false },
       'direct',
@@ -153,7 +153,7 @@ describe('of several protocols that are enabled', () => {
       ],
     ],
     [
-      'only share-shuffle samples around the end of the unit interval',
+      'a sampling interval that wraps around does not use Liquid Legions',
       reach({ vidSamplingInterval: { start: 0.75, width: 0.5 } }),
       { hasPopulation: false },
       'direct',
@@ -167,13 +167,13 @@ describe('of several protocols that are enabled', () => {
     expect(choose(spec, world)).toMatchObject({ protocol, findings });
   });
 
-  it('the config is the setting', () => {
+  it('the config of the chosen protocol is its setting', () => {
     expect(choose(reach(), { hasPopulation: false }).config).toEqual(REACH_ONLY);
     expect(choose(frequency(), { hasPopulation: false }).config).toEqual(LEGIONS);
   });
 });
 
-describe('a consumer that asks for a protocol', () => {
+describe('a consumer that requests a protocol', () => {
   it.each<[Protocol, PlainSpec, World, Protocol, string[]]>([
     ['liquidLegionsV2', frequency(), {}, 'liquidLegionsV2', []],
     ['reachOnlyLiquidLegionsV2', reach(), {}, 'reachOnlyLiquidLegionsV2', []],
@@ -210,11 +210,11 @@ describe('a consumer that asks for a protocol', () => {
       'direct',
       ['liquidLegionsV2 protocolConfig'],
     ],
-  ])('%s gets it, or is told why not: %j %j', (wish, spec, world, protocol, findings) => {
+  ])('gets %s, or the reason why not: %j %j', (wish, spec, world, protocol, findings) => {
     expect(choose(spec, { ...world, wish })).toMatchObject({ protocol, findings });
   });
 
-  it('is told what to change', () => {
+  it('gets a message with the reason if the protocol is not used', () => {
     expect(choose(reach(), { wish: 'liquidLegionsV2' }).messages).toEqual([
       'liquidLegionsV2 is not used: it does not compute REACH.',
     ]);
@@ -233,14 +233,14 @@ describe('a Liquid Legions protocol', () => {
   });
   const reason = (spec: PlainSpec, world: World) => choose(spec, world).messages[0];
 
-  it('computes no frequency above its maximum', () => {
+  it('is not used for a maximumFrequency above its limit', () => {
     expect(reason(frequency({ maximumFrequency: 11 }), only())).toBe(
       'liquidLegionsV2 is not used: maximumFrequency must be at most 10.',
     );
     expect(choose(frequency({ maximumFrequency: 2 }), only()).protocol).toBe('liquidLegionsV2');
   });
 
-  it('needs privacy parameters that noise can be drawn for, unless it draws none', () => {
+  it('requires delta above 0, unless its noise mechanism is NONE', () => {
     const exact = { epsilon: 0.1, delta: 0 };
     expect(reason(frequency({ frequencyPrivacyParams: exact }), only())).toContain('delta must be above 0');
     expect(
@@ -248,7 +248,7 @@ describe('a Liquid Legions protocol', () => {
     ).toBe('liquidLegionsV2');
   });
 
-  it('adds as much noise as duchies can hold', () => {
+  it('is not used if its noise would take too many registers', () => {
     const weak = { epsilon: 0.00003, delta: 1e-9 };
     for (const member of ['reachPrivacyParams', 'frequencyPrivacyParams']) {
       expect(reason(frequency({ [member]: weak }), only())).toMatch(
@@ -265,7 +265,7 @@ describe('a Liquid Legions protocol', () => {
     );
   });
 
-  it('takes as many sketches as duchies can hold', () => {
+  it('is not used if the sketches and the noise would take too many registers', () => {
     const world = (providers: number) => ({ ...only({ maxSize: 1_000_000 }), providers });
     expect(choose(frequency(), world(4)).protocol).toBe('liquidLegionsV2');
     expect(reason(frequency(), world(5))).toMatch(
@@ -274,7 +274,7 @@ describe('a Liquid Legions protocol', () => {
   });
 });
 
-describe('whose duchy is whose', () => {
+describe('the operators of duchies', () => {
   const aggregatorOf = (protocol: keyof Protocols) => ALL[protocol]!.aggregator;
   const ringAggregator = aggregatorOf('liquidLegionsV2');
   const RINGS: Protocols = {
@@ -285,7 +285,7 @@ describe('whose duchy is whose', () => {
   it.each([
     ['reachOnlyLiquidLegionsV2', reach()],
     ['liquidLegionsV2', frequency()],
-  ] as const)('a data provider never has the aggregator of %s', (protocol, spec) => {
+  ] as const)('exclude %s if its aggregator belongs to a data provider', (protocol, spec) => {
     const duchyOperators = { [ringAggregator]: ['dataProviders/other', 'dataProviders/p1'] };
     const choice = choose(spec, { enabled: RINGS, duchyOperators });
     expect([choice.protocol, ...choice.findings]).toEqual([
@@ -318,7 +318,7 @@ describe('whose duchy is whose', () => {
     }
   });
 
-  it('the same holds for share-shuffle, and the next protocol is taken', () => {
+  it('exclude share-shuffle if its aggregator belongs to a data provider, and the next protocol is used', () => {
     const aggregator = aggregatorOf('honestMajorityShareShuffle');
     const enabled: Protocols = {
       ...ALL,

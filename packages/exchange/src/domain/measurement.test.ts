@@ -201,12 +201,12 @@ describe('the state machine', () => {
     }
   }
 
-  it('covers every state of both resources', () => {
+  it('is tested in every state of measurements and requisitions', () => {
     expect(new Set(table.map(([m]) => m))).toEqual(new Set(MEASUREMENT_STATES));
     expect(new Set(table.flatMap(([, rs]) => rs))).toEqual(new Set(REQUISITION_STATES));
   });
 
-  it('has no edge out of a terminal state and none into the initial one', () => {
+  it('has no edge out of a terminal state or into the initial state', () => {
     const terminal = {
       measurement: ['SUCCEEDED', 'FAILED', 'CANCELLED'],
       requisition: [F, R, W],
@@ -221,7 +221,7 @@ describe('the state machine', () => {
     expect(target('measurement', 'computed', A)).toBeUndefined();
   });
 
-  it('logs each step with the next version, and nothing else changes version', () => {
+  it('logs each step with the next version, and leaves other requisitions unchanged', () => {
     const before = inStates(A, [U, F]);
     const { after, steps } = triggers.fulfill!(before);
     expect(steps).toEqual([
@@ -245,7 +245,7 @@ describe('the state machine', () => {
     expect(triggers.fulfill!(before).after.measurement).toBe(before.measurement);
   });
 
-  it('always moves the update time forward, whatever the time of the clock', () => {
+  it('moves the update time forward even if the clock is behind', () => {
     const before = fresh();
     const { after } = cancel(before, '1999-01-01T00:00:00.000000Z');
     expect(after.measurement.updateTime).toBe('2026-01-02T03:04:05.000001Z');
@@ -280,7 +280,7 @@ describe('fulfill', () => {
     expect(attempt({ certificate: undefined })).toBe('CERTIFICATE_NOT_FOUND');
   });
 
-  it('takes no direct result in a multi-party protocol', () => {
+  it('rejects a direct result in a multi-party protocol', () => {
     expect(attempt({}, fresh(['a', 'b'], 'honestMajorityShareShuffle'))).toBe('PROTOCOL_NOT_DIRECT');
   });
 
@@ -289,13 +289,13 @@ describe('fulfill', () => {
     ['on hold', { revocationState: 'HOLD' as const }],
     ['not valid yet', { notBefore: '2026-02-01T00:00:00.000000Z' }],
     ['expired', { notAfter: '2026-01-01T00:00:00.000000Z' }],
-  ])('refuses a certificate that is %s', (_what, change) => {
+  ])('rejects a certificate that is %s', (_what, change) => {
     expect(attempt({ certificate: { ...certificate, ...change } })).toBe('CERTIFICATE_IS_INVALID');
   });
 });
 
 describe('refuse', () => {
-  it("names the justification, the requisition and the provider's message", () => {
+  it("sets a failure with the justification, the requisition and the provider's message", () => {
     const a = fresh();
     const refusal = { justification: 'INSUFFICIENT_PRIVACY_BUDGET', message: 'used up' } as const;
     const { failure } = refuse(a, 'ra', { etag: etag(a), refusal }, LATER).after.measurement;

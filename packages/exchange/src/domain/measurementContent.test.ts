@@ -69,7 +69,7 @@ describe('a new measurement', () => {
 });
 
 describe('a requisition', () => {
-  it('stores the whole fulfillment with the certificate that signed it, and nothing in the other requisition', () => {
+  it('stores the fulfillment with the certificate that signed it, and leaves the other requisition unchanged', () => {
     const before = fresh();
     const { requisitions } = fulfill(before, 'b', input(before), LATER).after;
     expect(requisitions[0]).toBe(before.requisitions[0]);
@@ -82,7 +82,7 @@ describe('a requisition', () => {
     });
   });
 
-  it('keeps the refusal, and its withdrawn sibling has none', () => {
+  it('stores the refusal, but the other, withdrawn requisition does not', () => {
     const before = fresh();
     const refusal = { justification: 'DECLINED' } as const;
     const { after } = refuse(before, 'b', { etag: etag(before), refusal }, LATER);
@@ -93,7 +93,7 @@ describe('a requisition', () => {
     );
   });
 
-  it('that changed is rejected with both etags', () => {
+  it('rejects a stale etag with an error that contains both etags', () => {
     const before = fresh();
     expect(() => fulfill(before, 'b', { ...input(before), etag: 'old' }, LATER)).toThrow(
       expect.objectContaining({
@@ -104,7 +104,7 @@ describe('a requisition', () => {
     expect(etag(before)).toMatch(/^[0-9a-f]{20}$/);
   });
 
-  it("that is closed is rejected with the provider's name of it, and its state", () => {
+  it('rejects a second fulfillment with an error that contains its name and state', () => {
     const before = fresh();
     const { after } = fulfill(before, 'b', input(before), LATER);
     expect(() => fulfill(after, 'b', input(after), LATER)).toThrow(
@@ -115,7 +115,7 @@ describe('a requisition', () => {
     );
   });
 
-  it('names the field of a wrong nonce, and that of a certificate it cannot use', () => {
+  it('rejects a wrong nonce and a missing certificate with errors that name the field', () => {
     const before = fresh();
     expect(() => fulfill(before, 'b', { ...input(before), nonceHashes: [otherHash] }, LATER)).toThrow(
       expect.objectContaining({
@@ -128,7 +128,7 @@ describe('a requisition', () => {
     );
   });
 
-  it('takes a nonce when any of its hashes is that of the requisition', () => {
+  it('accepts a nonce if any of its hashes is the nonce hash of the requisition', () => {
     const before = fresh();
     const { after } = fulfill(before, 'b', { ...input(before), nonceHashes: [otherHash, nonceHash] }, LATER);
     expect(after.requisitions[1]!.state).toBe('FULFILLED');
@@ -145,7 +145,7 @@ describe('a measurement', () => {
     expect(steps.map((s) => s.cause)).toEqual([cause, 'withdrawn', 'withdrawn']);
   });
 
-  it('has no failure when it is cancelled, and the log has the reason', () => {
+  it('has no failure when it is cancelled, and logs the cause', () => {
     const { after, steps } = cancel(fresh(), LATER, 'expired');
     expect(after.measurement.failure).toBeUndefined();
     expect(steps.map((s) => [s.subject, s.cause])).toEqual([
@@ -156,7 +156,7 @@ describe('a measurement', () => {
     expect(cancel(fresh(), LATER).steps[0]!.cause).toBe('cancelled');
   });
 
-  it('that is closed is rejected with its name and its state', () => {
+  it('that is closed causes an error that contains its name and state', () => {
     const { measurement } = cancel(fresh(), LATER).after;
     expect(measurementClosed(measurement)).toMatchObject({
       reason: 'MEASUREMENT_STATE_ILLEGAL',
@@ -165,13 +165,13 @@ describe('a measurement', () => {
     });
   });
 
-  it('never takes the edge of a requisition, nor a requisition that of a measurement', () => {
+  it('has no edges of a requisition, and a requisition has no edges of a measurement', () => {
     expect(target('measurement', 'refused', 'UNFULFILLED')).toBeUndefined();
     expect(target('requisition', 'refused', 'AWAITING_REQUISITION_FULFILLMENT')).toBeUndefined();
     expect(target('requisition', 'created', undefined)).toBe('UNFULFILLED');
   });
 
-  it('that contradicts its requisitions stays unchanged, since the edge table does not allow the step', () => {
+  it('throws an error if its state contradicts its requisitions, because the edge table has no such step', () => {
     const before = fresh();
     const broken: Aggregate = { ...before, measurement: { ...before.measurement, state: 'SUCCEEDED' } };
     const refusal = { justification: 'DECLINED' } as const;

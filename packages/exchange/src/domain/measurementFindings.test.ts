@@ -57,7 +57,7 @@ describe('a measurement', () => {
     ]);
   });
 
-  it('may have a sampling interval that wraps where its protocol lets it', () => {
+  it('may have a sampling interval that wraps around only if its protocol allows it', () => {
     const spec = specBytes({ vidSamplingInterval: { start: 0.75, width: 0.5 } });
     expect(inspect(spec)).toMatchObject([{ field: 'measurementSpec.message.vidSamplingInterval' }]);
     expect(inspect(spec, {}, 'honestMajorityShareShuffle')).toEqual([]);
@@ -78,12 +78,12 @@ describe('a measurement', () => {
   });
 
   it.each([
-    ['none', [], []],
+    ['empty', [], []],
     ['those of the entries in any order', [hash(2), hash(1)], []],
-    ['one that is of no entry', [hash(1), hash(3)], ['NONCE_HASHES_MISMATCH']],
+    ['partly unknown', [hash(1), hash(3)], ['NONCE_HASHES_MISMATCH']],
     ['too few', [hash(1)], ['NONCE_HASHES_MISMATCH']],
     ['too many', [hash(1), hash(2), hash(3)], ['NONCE_HASHES_MISMATCH']],
-  ])('may list as nonce hashes %s: %#', (_title, nonceHashes, codes) => {
+  ])('has the expected findings if its nonce hashes are %s: %#', (_title, nonceHashes, codes) => {
     const findings = inspect(specBytes({ nonceHashes }));
     expect(findings.map(({ code }) => code)).toEqual(codes);
     for (const { field } of findings) expect(field).toBe('measurementSpec.message.nonceHashes');

@@ -25,7 +25,7 @@ const refusal = (field: string, description: string) =>
   expect.objectContaining({ reason: 'INVALID_FIELD_VALUE', violations: [{ field, description }] });
 
 describe('a party', () => {
-  it('is active at first, and has only the given fields', () => {
+  it('is active when it is created, and has only the given fields', () => {
     const blank = {
       name: 'dataProviders/tv',
       displayName: '',
@@ -49,7 +49,7 @@ describe('a party', () => {
     });
   });
 
-  it('keeps the fields that an update does not have', () => {
+  it('keeps the fields that an update omits', () => {
     const before = newParty('dataProviders/tv', full, NOW);
     expect(updateParty(before, {}, LATER)).toEqual({ ...before, version: 2, updateTime: LATER });
     const changed: PartyInput = {
@@ -73,22 +73,23 @@ describe('a party', () => {
     });
   });
 
-  it('is suspended and resumed by a new version, and is the same record where nothing changes', () => {
+  it('gets a new version when its state changes, and is unchanged if the state is set again', () => {
     const before = newParty('dataProviders/tv', {}, NOW);
     const suspended = setState(before, 'SUSPENDED', NOW);
     const updateTime = '2026-01-01T00:00:00.000001Z';
     expect(suspended).toEqual({ ...before, state: 'SUSPENDED', version: 2, updateTime });
     expect(setState(suspended, 'SUSPENDED', LATER)).toBe(suspended);
     expect(setState(before, 'ACTIVE', LATER)).toBe(before);
+    expect(setState(suspended, 'ACTIVE', LATER)).toEqual({ ...before, version: 3, updateTime: LATER });
   });
 
-  it('gets the certificate of its public key by a new version', () => {
+  it('gets a new version when the certificate of its public key is set', () => {
     const before = newParty('dataProviders/tv', full, NOW);
     const after = { ...before, publicKeyCertificate: 'c', version: 2, updateTime: LATER };
     expect(bindPublicKey(before, 'c', LATER)).toEqual(after);
   });
 
-  it('has data from one time to a later one, or without an end', () => {
+  it('rejects an end of data availability that is not after the start', () => {
     const of = (dataAvailabilityInterval: PartyInput['dataAvailabilityInterval']) =>
       newParty('dataProviders/tv', { dataAvailabilityInterval }, NOW);
     const refused = refusal('dataAvailabilityInterval.endTime', 'must be after startTime');
@@ -104,7 +105,7 @@ describe('a party', () => {
     ['https://duchy.example.com:8443/', 'https://duchy.example.com:8443'],
     ['https://[2606:4700::1]:8443', 'https://[2606:4700::1]:8443'],
     ['https://8.8.8.8:8443', 'https://8.8.8.8:8443'],
-  ])('is reached at %s', (endpoint, origin) => {
+  ])('accepts the endpoint %s', (endpoint, origin) => {
     expect(newParty('duchies/a', { endpoint }, NOW).endpoint).toBe(origin);
     expect(updateParty(newParty('duchies/a', {}, NOW), { endpoint }, LATER).endpoint).toBe(origin);
   });
@@ -124,7 +125,7 @@ describe('a party', () => {
       'https:duchy',
     ],
     ...['https://duchy.example.com:99999', 'https://[::1', 'https://duchy.example.com\\path'],
-  ])('is not reached at %s', (endpoint) => {
+  ])('rejects the endpoint %s', (endpoint) => {
     const refused = refusal(
       'endpoint',
       'must be a URL such as https://duchy.example.com:8443, without path, query or credentials',
@@ -138,7 +139,7 @@ describe('a party', () => {
   it.each([
     ...['127.0.0.1', '10.1.2.3', '192.168.0.1', '169.254.169.254', '100.64.0.1', '[::1]', '[fd00::1]'],
     ...['[::ffff:10.1.2.3]', '0x7f.1', '2130706433', 'localhost', 'duchy', 'duchy.internal', 'duchy.local.'],
-  ])('is reached at %s only where the operator allows that', (text) => {
+  ])('accepts the private endpoint %s only if the operator allows it', (text) => {
     const endpoint = `https://${text}:8443`;
     const host = new URL(endpoint).hostname.replace(/^\[|\]$|\.$/g, '');
     const refused = refusal(
@@ -156,7 +157,7 @@ describe('a party', () => {
     ).toThrow(refusal('endpoint', 'must be https'));
   });
 
-  it('is reached over http only where that is allowed', () => {
+  it('accepts an http endpoint only if http is allowed', () => {
     const endpoint = 'http://127.0.0.1:9001';
     const refused = refusal('endpoint', 'must be https');
     expect(newParty('duchies/a', { endpoint }, NOW, 'anywhere').endpoint).toBe(endpoint);
@@ -164,7 +165,7 @@ describe('a party', () => {
     expect(() => updateParty(newParty('duchies/a', {}, NOW), { endpoint }, LATER)).toThrow(refused);
   });
 
-  it('publishes an EncryptionPublicKey that holds a key', () => {
+  it('rejects a public key that is not an EncryptionPublicKey with data', () => {
     const of = (message: Uint8Array) =>
       newParty('dataProviders/tv', { publicKey: { message, signature: Uint8Array.of(1) } }, NOW);
     const refused = refusal('publicKey.message', 'must be a serialized EncryptionPublicKey');
@@ -185,7 +186,7 @@ describe('a party', () => {
     ['measurementConsumers/x', 'MEASUREMENT_CONSUMER_NOT_FOUND', 'measurementConsumer'],
     ['dataProviders/x', 'DATA_PROVIDER_NOT_FOUND', 'dataProvider'],
     ['duchies/x', 'DUCHY_NOT_FOUND', 'duchy'],
-  ])('%s that does not exist is %s', (name, reason, kind) => {
+  ])('%s that does not exist is reported as %s', (name, reason, kind) => {
     const error = partyNotFound(name);
     expect(error).toMatchObject({ reason, metadata: { [kind]: name } });
     expect(error.message).toBe(`${name} does not exist.`);

@@ -24,7 +24,7 @@ const invalid = (...violations: [field: string, description: string][]) =>
   });
 
 describe('a population', () => {
-  it('has its ranges in ascending order, their size, and the SHA-256 of what they hold', () => {
+  it('has sorted ranges, their size, and a SHA-256 fingerprint of the ranges', () => {
     expect(make(ranges([21, 30], [1, 10]), { displayName: 'People', modelLines: ['b', 'a'] })).toEqual({
       id: 'p',
       displayName: 'People',
@@ -46,7 +46,7 @@ describe('a population', () => {
     });
   });
 
-  it('has the fingerprint of its people, however their ranges are written', () => {
+  it('has the same fingerprint if its ranges are split and reordered', () => {
     const { fingerprint } = make(ranges([1, 30]));
     expect(make(ranges([11, 30], [1, 10])).fingerprint).toEqual(fingerprint);
     expect(make(ranges([1, 31])).fingerprint).not.toEqual(fingerprint);
@@ -54,33 +54,33 @@ describe('a population', () => {
 
   it.each<[string, VidRange[], [string, string][]]>([
     ['reversed', ranges([2, 1]), [['vidRanges[0].end', 'must not be before start']]],
-    ['the same twice', ranges([1, 1], [1, 1]), [['vidRanges[1]', 'overlaps vidRanges[0]']]],
-    ['sharing one VID', ranges([10, 20], [1, 10]), [['vidRanges[0]', 'overlaps vidRanges[1]']]],
+    ['identical', ranges([1, 1], [1, 1]), [['vidRanges[1]', 'overlaps vidRanges[0]']]],
+    ['overlapping in one VID', ranges([10, 20], [1, 10]), [['vidRanges[0]', 'overlaps vidRanges[1]']]],
     [
-      'inside another',
+      'inside another range',
       ranges([1, 100], [20, 30], [40, 50]),
       [
         ['vidRanges[1]', 'overlaps vidRanges[0]'],
         ['vidRanges[2]', 'overlaps vidRanges[0]'],
       ],
     ],
-  ])('has no ranges that are %s', (_, vidRanges, violations) => {
+  ])('rejects ranges that are %s', (_, vidRanges, violations) => {
     expect(() => make(vidRanges)).toThrow(invalid(...violations));
   });
 
-  it('names at most fifty of the ranges that are wrong', () => {
+  it('reports at most 50 invalid ranges', () => {
     const vidRanges = ranges(...Array.from({ length: 1000 }, () => [7, 7] as [number, number]));
     expect(() => make(vidRanges)).toThrow(/\(and 49 more\)/);
   });
 
-  it('has each model line once', () => {
+  it('rejects a duplicate model line', () => {
     const modelLines = ['a', 'b', 'a'];
     const refused = invalid(['modelLines[2]', 'repeats an earlier one']);
     expect(() => make(ranges([1, 2]), { modelLines })).toThrow(refused);
     expect(() => updatePopulation(make(ranges([1, 2])), { modelLines }, LATER)).toThrow(refused);
   });
 
-  it('keeps the fields that an update does not have', () => {
+  it('keeps the fields that an update omits', () => {
     const before = make(ranges([1, 2]), { displayName: 'A', modelLines: ['a'], default: true });
     const next = { ...before, version: 2, updateTime: LATER };
     expect(updatePopulation(before, {}, LATER)).toEqual(next);
@@ -97,7 +97,7 @@ describe('a population', () => {
     });
   });
 
-  it('keeps its ranges: an update may only repeat them', () => {
+  it('rejects an update that changes its ranges, but accepts the same ranges', () => {
     const before = make(ranges([1, 10], [21, 30]));
     const refused = invalid([
       'vidRanges',
@@ -109,7 +109,7 @@ describe('a population', () => {
     }
   });
 
-  it('takes no model line of another one', () => {
+  it('rejects a model line of another population', () => {
     const population = make(ranges([1, 2]), { modelLines: ['a', 'b', 'c'] });
     expect(() => requireFreeModelLines(population, [])).not.toThrow();
     expect(() => requireFreeModelLines(population, [{ modelLine: 'b', population: 'q' }])).toThrow(
@@ -128,7 +128,7 @@ it.each<[boolean, VidRange[]]>([
   [false, ranges([1, 5], [5, 9])],
   [false, ranges([5, 9], [1, 2])],
   [false, ranges([2, 1])],
-])('whether ranges are disjoint and in ascending order: %s of %j', (expected, all) => {
+])('isAscending returns %s for %j', (expected, all) => {
   expect(isAscending(all)).toBe(expected);
 });
 
@@ -140,7 +140,7 @@ describe('subpopulations', () => {
   const young = age('18-34', ...ranges([6, 10], [1, 3]));
   const old = age('55+', ...ranges([11, 30]));
 
-  it('are kept in their order, with ranges in ascending order, and never change', () => {
+  it('keep their order, have sorted ranges, and cannot be changed', () => {
     const made = make(ranges([1, 20], [21, 40]), { subpopulations: [young, old] });
     const stored = [age('18-34', ...ranges([1, 3], [6, 10])), old];
     expect(made.subpopulations).toEqual(stored);
@@ -163,12 +163,12 @@ describe('subpopulations', () => {
       [['subpopulations[1].vidRanges[0]', 'overlaps subpopulations[0].vidRanges[0]']],
     ],
     [
-      'are outside',
+      'are outside the population',
       [age('55+', ...ranges([35, 41]))],
       [['subpopulations[0].vidRanges[0]', 'is not within vidRanges']],
     ],
     [
-      'reach over a gap',
+      'span a gap in the population',
       [age('55+', ...ranges([30, 36]))],
       [['subpopulations[0].vidRanges[0]', 'is not within vidRanges']],
     ],
@@ -178,7 +178,7 @@ describe('subpopulations', () => {
       [['subpopulations[0].vidRanges[0].end', 'must not be before start']],
     ],
     [
-      'have an attribute twice',
+      'have a duplicate attribute',
       [{ ...old, attributes: [...old.attributes, { name: 'age', value: '56' }] }],
       [['subpopulations[0].attributes[1].name', 'repeats an earlier one']],
     ],

@@ -100,7 +100,7 @@ describe('share shuffle', () => {
   it.each<[PlainSpec, number]>([
     [reach(), 127],
     [frequency(), 101],
-  ])('is chosen for %j, with all that the parties agree on', (spec, ringModulus) => {
+  ])('is chosen for %j, with a complete config', (spec, ringModulus) => {
     expect(choose(spec)).toEqual({
       protocol: 'honestMajorityShareShuffle',
       config: {
@@ -116,7 +116,7 @@ describe('share shuffle', () => {
     });
   });
 
-  it('is not chosen where a data provider does not support it', () => {
+  it('is not chosen if a data provider does not support it', () => {
     expect(reasons(reach(), { first: ['liquidLegionsV2'] })).toEqual([
       'dataProviders[dataProviders/p0]: dataProviders/p0 does not support it.',
     ]);
@@ -144,7 +144,7 @@ describe('share shuffle', () => {
     [49, 2, true],
     [50, 2, false],
     [2 ** 31 - 1, 2, false],
-  ])('counts up to %i times at each of %i providers: %s', (maximumFrequency, providers, fits) => {
+  ])('computes frequencies up to %i at each of %i providers: %s', (maximumFrequency, providers, fits) => {
     const spec = frequency({ maximumFrequency });
     if (fits) return expect(choose(spec, { providers }).findings).toEqual([]);
     expect(reasons(spec, { providers })).toEqual([
@@ -153,14 +153,14 @@ describe('share shuffle', () => {
     ]);
   });
 
-  it.each([1, 0, -3])('does not count up to %i times', (maximumFrequency) => {
+  it.each([1, 0, -3])('is not chosen for a maximum frequency of %i', (maximumFrequency) => {
     const field = 'reachAndFrequency.maximumFrequency';
     expect(reasons(frequency({ maximumFrequency }))).toEqual([
       `measurementSpec.message.${field}: ${field} must be above 1.`,
     ]);
   });
 
-  it('unites the reach of fewer providers than its ring has values', () => {
+  it('is not chosen for the reach of more than 126 data providers', () => {
     expect(choose(reach(), { providers: 126 }).findings).toEqual([]);
     expect(reasons(reach(), { providers: 127 })).toEqual([
       'dataProviders: there are 127 data providers, and it takes at most 126.',
@@ -174,7 +174,7 @@ describe('share shuffle', () => {
     ['delta', { epsilon: 1e-6, delta: 0 }, true],
     ['delta', { epsilon: 1e-6, delta: 1 }, false],
     ['delta', { epsilon: 1e-6, delta: Number.NaN }, false],
-  ])('is not chosen for an %s as of %j; where nothing is noised: %s', (name, params, unnoised) => {
+  ])('is not chosen for an invalid %s in %j; chosen without noise: %s', (name, params, unnoised) => {
     const fields = (spec: PlainSpec) => reasons(spec).map((line) => line.split(':')[0]);
     const at = 'measurementSpec.message';
     const spec = reach({ reach: { privacyParams: params } });
@@ -193,7 +193,7 @@ describe('share shuffle', () => {
     ['reach.privacyParams', reach({ reach: {} })],
     ['measurementPublicKey', without('measurementPublicKey')],
     ['vidSamplingInterval', without('vidSamplingInterval')],
-  ])('is not chosen without %s, even where nothing is noised', (missing, spec) => {
+  ])('is not chosen without %s, even with noise mechanism NONE', (missing, spec) => {
     const enabled = { honestMajorityShareShuffle: { ...SETTING, noiseMechanism: 'NONE' as const } };
     expect(reasons(spec, { enabled })).toEqual([
       `measurementSpec.message.${missing}: ${missing} is required.`,
@@ -206,13 +206,13 @@ describe('share shuffle', () => {
     ['width', { start: 0, width: 0 }],
     ['width', { start: 0, width: 1.1 }],
     ['start', { start: Number.NaN, width: 1 }],
-  ])('is not chosen for the %s of the sampling interval %j', (member, vidSamplingInterval) => {
+  ])('is not chosen for an invalid %s of the sampling interval %j', (member, vidSamplingInterval) => {
     expect(reasons(reach({ vidSamplingInterval }))).toEqual([
       expect.stringContaining(`measurementSpec.message.vidSamplingInterval.${member}: `),
     ]);
   });
 
-  it('is not chosen for a sampling interval with nobody', () => {
+  it('is not chosen for a sampling interval that contains no people', () => {
     const narrow = (width: number) => reach({ vidSamplingInterval: { start: 0.5, width } });
     expect(choose(narrow(0.0011)).findings).toEqual([]);
     expect(reasons(narrow(0.0009))).toEqual([
@@ -221,7 +221,7 @@ describe('share shuffle', () => {
     ]);
   });
 
-  it('is not chosen for what its consumer did not sign whole', () => {
+  it('is not chosen if the consumer did not sign the spec with all nonce hashes', () => {
     expect(reasons(reach(), { isSpecSigned: false, nonces: false })).toEqual([
       'measurementSpec.signature: the key of measurementConsumerCertificate did not sign the message.',
       'measurementSpec.message.nonceHashes: the spec must list the nonceHash of each entry in dataProviders, once.',
@@ -237,7 +237,7 @@ describe('share shuffle', () => {
     [{ epsilon: 0.0005, delta: 1e-9 }, 2, true],
     [{ epsilon: 0.0003, delta: 1e-9 }, 2, false],
   ])(
-    'adds as much noise to a histogram as duchies can hold: %j, %d, %s',
+    'is chosen only if the noise of its histogram fits into its registers: %j, %d, %s',
     (params, maximumFrequency, fits) => {
       const spec = frequency({ frequencyPrivacyParams: params, maximumFrequency });
       if (fits) return expect(choose(spec).findings).toEqual([]);
@@ -251,7 +251,7 @@ describe('share shuffle', () => {
     },
   );
 
-  it('counts as many people as duchies can shuffle', () => {
+  it('is not chosen for a sample of 500,000,000 people', () => {
     const of = (size: number) => ({ population: { ...population, size } });
     expect(choose(reach(), of(999_000_000)).findings).toEqual([]);
     expect(reasons(reach(), of(1_000_000_000))).toEqual([
@@ -260,11 +260,11 @@ describe('share shuffle', () => {
     ]);
   });
 
-  it('samples an interval that wraps around the end', () => {
+  it('is chosen for a sampling interval that wraps around', () => {
     expect(choose(reach({ vidSamplingInterval: { start: 0.75, width: 0.5 } })).findings).toEqual([]);
   });
 
-  it('tells all that is in its way at once', () => {
+  it('is reported with all reasons why it is not chosen', () => {
     const spec = frequency({ maximumFrequency: 99 });
     expect(reasons(spec, { first: [], population: undefined })).toHaveLength(3);
   });
@@ -288,7 +288,7 @@ describe('direct', () => {
     expect(choose(spec)).toEqual({ protocol: 'direct', config: undefined, findings: [] });
   });
 
-  it('is chosen where nothing else is enabled, and says that reach is not deduplicated', () => {
+  it('is chosen if nothing else is enabled, with the finding REACH_NOT_DEDUPLICATED', () => {
     expect(reasons(reach(), { enabled: {} })).toEqual([]);
     expect(reasons(frequency(), { enabled: {} })).toEqual([]);
   });

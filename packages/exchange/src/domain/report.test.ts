@@ -22,7 +22,7 @@ function report(...entries: Entry[]): ReportRecord {
   return newReport(ids, { sealedDefinition: SEALED, definitionHash: HASH }, entries, EARLY);
 }
 
-it('an update is a new version with a new etag, and keeps what it does not have', () => {
+it('an update gives a new version with a new etag, and keeps the fields that it omits', () => {
   const before = { ...report(), title: 'old', sealedAnswer: SEALED };
   const after = updateReport(before, { etag: '' }, [pending], LATE);
   expect(after).toEqual({
@@ -44,7 +44,7 @@ it('a new state is a new version with the same etag and update time', () => {
   expect(reportEtag(after)).toBe(reportEtag(before));
 });
 
-it('the same state is no new version, also if the report waits for another measurement', () => {
+it('the same state gives no new version, even if the report waits for another measurement', () => {
   const before = report(pending);
   const other = { ...pending, measurement: 'other' };
   expect(settleReport({ report: before, entries: [other, ended] })).toEqual({
@@ -53,7 +53,7 @@ it('the same state is no new version, also if the report waits for another measu
   });
 });
 
-it('a deleted report keeps its name and versions, and nothing of its content', () => {
+it('a deleted report keeps its name and revision, but not its content', () => {
   const before = { ...report(pending), title: 'title', definition: '{}', sealedAnswer: SEALED };
   const { consumer, id, createTime, revision } = before;
   expect(deleteReport(before, LATE)).toEqual({

@@ -27,7 +27,7 @@ describe('the state of a report', () => {
     ['INCOMPLETE', ['SUCCEEDED', 'FAILED']],
     ['INCOMPLETE', ['CANCELLED']],
     ['INCOMPLETE', ['SUCCEEDED', undefined]],
-  ] as const)('is %s with measurements %j, and waits for none', (state, of) => {
+  ] as const)('is %s with measurements %j, and waits for no measurement', (state, of) => {
     expect(progressOf(entries(...of))).toEqual({ state, waitingFor: undefined });
   });
 
@@ -41,7 +41,7 @@ describe('the state of a report', () => {
 });
 
 describe('measurements of a request', () => {
-  it('have distinct keys and belong to the consumer', () => {
+  it('must have distinct keys and belong to the consumer', () => {
     const foreign = { key: key('c'), measurement: 'measurementConsumers/acmes/measurements/m' };
     const given = [named('a', 'm'), named('a', 'n'), { ...named('b', 'm'), key: key('G') }, foreign];
     expect(entryViolations(ACME, given).map(({ field }) => field)).toEqual([
@@ -64,7 +64,7 @@ describe('measurements of a request', () => {
     expect(violations[0]!.description).toContain(`${ACME}/measurements/m0`);
   });
 
-  it('are 5,000 at most, with those that the report has', () => {
+  it('are limited to 5,000, including those of the report', () => {
     const existing = Array.from({ length: 5_000 }, (_, i) => ({ key: `${i}`, measurement: 'm' }));
     const given = [named('a', 'm')];
     expect(newEntries(ACME, existing.slice(1), given)).toHaveLength(1);

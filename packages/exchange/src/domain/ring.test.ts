@@ -112,7 +112,7 @@ const triggers: Record<string, (a: Aggregate) => Change> = {
   fail: (a) => giveUp(a, TWO, { etag: computationEtag(a), code: 'STAGE_FAILED' as const }, LATER),
 };
 
-describe('in each state of the computation of a ring', () => {
+describe('the requests of duchies in a ring', () => {
   it.each([
     ['PENDING_PARAMS', ['PENDING_PARAMS 1', SHUT, SHUT, SHUT, SHUT, 'FAILED 4']],
     ['PENDING_FULFILLMENT', ['PENDING_FULFILLMENT 0', 'PENDING_FULFILLMENT 1', SHUT, SHUT, SHUT, 'FAILED 4']],
@@ -127,7 +127,7 @@ describe('in each state of the computation of a ring', () => {
     ['SUCCEEDED', ['SUCCEEDED 0', 'SUCCEEDED 0', 'SUCCEEDED 0', 'SUCCEEDED 0', 'SUCCEEDED 0', SHUT]],
     ['FAILED', ['FAILED 0', 'FAILED 0', SHUT, SHUT, SHUT, SHUT]],
     ['CANCELLED', ['CANCELLED 0', 'CANCELLED 0', SHUT, 'CANCELLED 0', SHUT, SHUT]],
-  ])('%s', (state, expected) => {
+  ])('have the expected outcomes in state %s', (state, expected) => {
     const aggregate = AT[state]!();
     expect(computationState(aggregate)).toBe(state);
     const outcomes = Object.entries(triggers).map(([name, run]) => [name, outcome(() => run(aggregate))]);
@@ -136,7 +136,7 @@ describe('in each state of the computation of a ring', () => {
 });
 
 describe('the computation of a ring', () => {
-  it('has workers and an aggregator, and about as many requisitions go to each worker', () => {
+  it('has workers and an aggregator, and distributes requisitions evenly over the workers', () => {
     expect(fresh().participants.map(({ duchy, role }) => [duchy, role])).toEqual([
       [ONE, 'WORKER'],
       [TWO, 'WORKER'],
@@ -153,7 +153,7 @@ describe('the computation of a ring', () => {
     expect(many).not.toContain(LAST);
   });
 
-  it('starts with the last confirmation, and each of them is logged', () => {
+  it('starts computing with the last confirmation, and logs each set of keys and each confirmation', () => {
     const steps = (change: Change) => change.steps.map((s) => [s.subject, s.cause, s.from, s.to, s.version]);
     expect(steps(set(fresh(), ONE))).toEqual([[ONE, 'keysSet', 'CREATED', 'PARAMS_SET', 2]]);
     expect(steps(confirmBy(fulfilled(), LAST))).toEqual([[LAST, 'confirmed', 'PARAMS_SET', 'READY', 3]]);
@@ -166,14 +166,14 @@ describe('the computation of a ring', () => {
     expect(computationEtag(all.after)).not.toBe(computationEtag(one.after));
   });
 
-  it('rejects a confirmation with another etag, unless it was made before', () => {
+  it('rejects a confirmation with a stale etag, unless the duchy has already confirmed', () => {
     const stale = { etag: 'old' };
     expect(outcome(() => confirm(partly(), TWO, stale, LATER))).toBe('COMPUTATION_ETAG_MISMATCH');
     expect(outcome(() => confirm(partly(), ONE, stale, LATER))).toBe('PENDING_CONFIRMATION 0');
     expect(outcome(() => confirm(AT.CANCELLED!(), TWO, stale, LATER))).toBe(SHUT);
   });
 
-  it('needs both keys of every duchy, each signed, and no others', () => {
+  it('requires two signed keys from every duchy, for the right protocol', () => {
     const before = fresh();
     const attempt = (duchy: string, changes: Partial<ParametersInput>) =>
       outcome(() => setParameters(before, duchy, { ...inputOf(before, duchy), ...changes }, LATER));
@@ -198,7 +198,7 @@ describe('the computation of a ring', () => {
     }
   });
 
-  it('keeps the keys that were set, and takes no others', () => {
+  it('accepts the same keys again, but rejects other keys', () => {
     const before = set(fresh(), ONE).after;
     const input = inputOf(before, ONE);
     const other = { ...input.keys, elGamalPublicKey: key('another point') };
@@ -225,7 +225,7 @@ describe('the keys of a request', () => {
     }
   };
 
-  it('are those of the one protocol that it names', () => {
+  it('must be of exactly one protocol', () => {
     expect(readKeys({ liquidLegionsV2: keys })).toEqual({ protocol: 'liquidLegionsV2', ...keys });
     expect(readKeys({ honestMajorityShareShuffle: { publicKey } })).toMatchObject({ publicKey });
     expect(readKeys({}).protocol).toBeUndefined();
@@ -234,12 +234,12 @@ describe('the keys of a request', () => {
 
   it.each<[string, Partial<typeof keys>, string]>([
     [
-      'a public key that is none',
+      'an invalid public key',
       { publicKey: { ...publicKey, message: Buffer.from('?') } },
       'publicKey.message',
     ],
     [
-      'an ElGamal key that is none',
+      'an invalid ElGamal key',
       { elGamalPublicKey: { ...elGamalPublicKey, message: Buffer.from('?') } },
       'elGamalPublicKey.message',
     ],
@@ -249,12 +249,12 @@ describe('the keys of a request', () => {
       'elGamalPublicKey.message',
     ],
     [
-      'a long ElGamal key',
+      'an ElGamal key that is too long',
       { elGamalPublicKey: { ...elGamalPublicKey, message: new Uint8Array(1025) } },
       'elGamalPublicKey.message',
     ],
     [
-      'a long signature',
+      'a signature that is too long',
       { elGamalPublicKey: { ...elGamalPublicKey, signature: new Uint8Array(1025) } },
       'elGamalPublicKey.signature',
     ],

@@ -128,13 +128,13 @@ const FORBIDDEN = [
   'https://example.com:1023/',
 ];
 
-describe('where a webhook may point', () => {
-  it('has a table that is long enough', () => {
+describe('the URL of a webhook', () => {
+  it('is tested with at least 60 different forbidden URLs', () => {
     expect(FORBIDDEN.length).toBeGreaterThanOrEqual(60);
     expect(new Set(FORBIDDEN).size).toBe(FORBIDDEN.length);
   });
 
-  it.each(FORBIDDEN)('is not %s', (url) => {
+  it.each(FORBIDDEN)('must not be %s', (url) => {
     expect(urlProblem(url, false)).toMatch(/^must/);
   });
 
@@ -147,11 +147,11 @@ describe('where a webhook may point', () => {
     'https://xn--bcher-kva.example/',
     'https://8.8.8.8/',
     'https://[2606:4700:4700::1111]/',
-  ])('is %s', (url) => {
+  ])('may be %s', (url) => {
     expect(urlProblem(url, false)).toBeUndefined();
   });
 
-  it('is this machine over http in development mode, and no other private address', () => {
+  it('may be http on loopback in development mode, but not another private address', () => {
     const local = ['http://127.0.0.1:8080/', 'http://localhost:80/hook', 'http://[::1]:9/'];
     expect(local.map((url) => urlProblem(url, true))).toEqual(local.map(() => undefined));
     for (const url of ['http://10.0.0.1/', 'http://169.254.169.254/', 'http://[fd00:ec2::254]/']) {
@@ -159,7 +159,7 @@ describe('where a webhook may point', () => {
     }
   });
 
-  it('is no address with a zone, and nothing that is no address', () => {
+  it('has no allowed address if the address has a zone or is not an IP address', () => {
     for (const text of ['fe80::1%eth0', '2606:4700::1%eth0', 'example.com', '']) {
       expect(isAllowed(text, true)).toBe(false);
     }
@@ -175,7 +175,7 @@ const event: WebhookEvent = {
 };
 const seconds = () => Math.floor(Date.now() / 1000);
 
-describe('a message', () => {
+describe('a webhook message', () => {
   const secret = randomBytes(32);
   const id = messageId('w', event);
   const payload = payloadOf(event);
@@ -215,21 +215,21 @@ describe('a message', () => {
     expect(() => new Webhook(printSecret(secret)).verify(body, headers)).toThrow();
   });
 
-  it('has one ID for one version, whenever it is sent, and another one for each webhook', () => {
+  it('has the same ID for every attempt, and another ID for another version, resource, time or webhook', () => {
     expect(messageId('w', { ...event })).toBe(id);
     const others = [{ version: 4 }, { name: 'dataProviders/x' }, { time: '2026-11-16T20:00:00.000001Z' }];
     const ids = others.map((other) => messageId('w', { ...event, ...other }));
     expect(new Set([id, messageId('v', event), ...ids]).size).toBe(5);
   });
 
-  it('says what kind of resource changed, or that it is a test', () => {
+  it('has a type for the kind of the changed resource, or webhook.test', () => {
     const typeOf = (kind: WebhookEvent['kind']) => JSON.parse(payloadOf({ ...event, kind })).type;
     expect([typeOf('REQUISITION'), typeOf('TEST')]).toEqual(['requisition.changed', 'webhook.test']);
   });
 });
 
 describe('retries', () => {
-  it('come ever later, up to six hours, spread by a quarter to both sides', () => {
+  it('back off by a factor of 3 up to six hours, with a jitter of 25 percent', () => {
     expect([1, 2, 3, 4].map((n) => retrySeconds(n, 0.5))).toEqual([5, 15, 45, 135]);
     expect(retrySeconds(50, 0.5)).toBe(6 * 3600);
     expect([retrySeconds(1, 0), retrySeconds(1, 1)]).toEqual([3.75, 6.25]);
@@ -253,7 +253,7 @@ describe('retries', () => {
     expect(retryAfterSeconds(header, '2026-11-17T00:00:00.000000Z')).toBe(seconds);
   });
 
-  it('of an endpoint at which nothing works are counted, and one delivery ends the count', () => {
+  it('count failed rounds of an endpoint, and one successful delivery resets the count', () => {
     const round = { failures: 4, settled: [failed], failingSince: [now] };
     expect(endRound(round, now)).toEqual({ failures: 5, isDead: true, pauseReason: undefined });
     expect(endRound({ ...round, settled: [failed, delivered] }, now)).toMatchObject({
@@ -279,13 +279,13 @@ describe('retries', () => {
   });
 });
 
-describe('an update', () => {
+describe('an update of a webhook', () => {
   const now = '2026-11-16T20:00:00.000000Z';
   const input = { url: 'https://a.example/', description: 'ours', filter: { kinds: ['PARTY' as const] } };
   const before = newWebhook('dataProviders/x', 'w', input, now, false);
   const paused = { ...before, state: 'PAUSED' as const, pauseReason: 'dead' };
 
-  it('replaces what it names, and its time is later', () => {
+  it('replaces only the given fields, and sets a later update time', () => {
     const after = updateWebhook(before, { url: 'https://b.example/' }, now, false);
     expect(after).toEqual({
       ...before,
@@ -298,7 +298,7 @@ describe('an update', () => {
     expect(() => updateWebhook(before, { url: 'http://127.0.0.1/' }, now, false)).toThrow();
   });
 
-  it('keeps why it is paused, until it is active again', () => {
+  it('keeps the pause reason until the webhook is active again', () => {
     expect(updateWebhook(paused, { description: 'x' }, now, false).pauseReason).toBe('dead');
     expect(updateWebhook(paused, { state: 'ACTIVE' }, now, false).pauseReason).toBeUndefined();
     expect(updateWebhook(before, { state: 'PAUSED' }, now, false).pauseReason).toMatch(/owner/);

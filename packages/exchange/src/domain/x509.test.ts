@@ -23,7 +23,7 @@ describe('a certificate', () => {
     expect(described.notAfter).toBe('2037-01-12T11:30:45.000000Z');
   });
 
-  it('may be without an authority key identifier, not without a subject key identifier', async () => {
+  it('requires a subject key identifier of 1 to 64 bytes, but no authority key identifier', async () => {
     const keys = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, [
       'sign',
       'verify',
@@ -55,7 +55,7 @@ describe('the certificate of a request', () => {
     expect.objectContaining({ reason: 'INVALID_FIELD_VALUE', violations: [{ field, description }] });
   const pem = () => new x509.X509Certificate(Uint8Array.from(leaf)).toString('pem');
 
-  it('may come in either form, and is the same', () => {
+  it('can be in DER or PEM, with the same result', () => {
     const read = readCertificate({ x509Der: leaf });
     expect(read).toEqual({ x509Der: leaf, ...describeCertificate(leaf) });
     for (const text of [pem(), `\r\n ${pem()}\n\n`, pem().replaceAll('\n', '\r\n')]) {
@@ -64,21 +64,24 @@ describe('the certificate of a request', () => {
     }
   });
 
-  it('must be in exactly one form', () => {
+  it('must be in either DER or PEM, not both', () => {
     const refused = refusal('x509Der', 'must be given, or x509Pem in its place, but not both');
     expect(() => readCertificate({})).toThrow(refused);
     expect(() => readCertificate({ x509Der: leaf, x509Pem: pem() })).toThrow(refused);
   });
 
   it.each<[string, () => string]>([
-    ['empty', () => ''],
+    ['no text', () => ''],
     ['two certificates', () => pem() + pem()],
-    ['with a key behind it', () => `${pem()}-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----`],
-    ['with text before it', () => `leaf ${pem()}`],
-    ['of something else', () => pem().replaceAll('CERTIFICATE', 'PUBLIC KEY')],
-    ['with characters of no base64', () => pem().replace('M', '*')],
-    ['with padding in the middle', () => pem().replace('M', 'M=')],
-  ])('is rejected as PEM %s', (_title, text) => {
+    [
+      'a certificate with a key after it',
+      () => `${pem()}-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----`,
+    ],
+    ['a certificate with text before it', () => `leaf ${pem()}`],
+    ['a PEM of another type', () => pem().replaceAll('CERTIFICATE', 'PUBLIC KEY')],
+    ['invalid base64 characters', () => pem().replace('M', '*')],
+    ['padding in the middle', () => pem().replace('M', 'M=')],
+  ])('is rejected if the PEM contains %s', (_title, text) => {
     const refused = refusal('x509Pem', 'must be the PEM of exactly one certificate');
     expect(() => readCertificate({ x509Pem: text() })).toThrow(refused);
   });
@@ -99,7 +102,7 @@ describe('the certificate of a request', () => {
 
 describe('bytes that are not exactly one certificate in DER', () => {
   const bad: [string, () => Uint8Array][] = [
-    ['nothing', () => new Uint8Array()],
+    ['an empty array', () => new Uint8Array()],
     ['text', () => Buffer.from('hello')],
     ['PEM', () => Buffer.from(root.certificatePem)],
     ['base64', () => Buffer.from(Buffer.from(leaf).toString('base64'))],
@@ -111,7 +114,7 @@ describe('bytes that are not exactly one certificate in DER', () => {
     expect(() => describeCertificate(make())).toThrow('is not an X.509 certificate in DER');
   });
 
-  it('are always rejected with the same kind of error', () => {
+  it('cause no other error than BadCertificate', () => {
     const changes = fc.array(fc.tuple(fc.nat({ max: leaf.length - 1 }), fc.nat({ max: 255 })), {
       minLength: 1,
       maxLength: 3,

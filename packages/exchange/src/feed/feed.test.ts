@@ -38,7 +38,7 @@ function follow(party: string) {
   return { close: () => follower.close(), isWaiting: () => isWaiting };
 }
 
-it('looks every two seconds for what nobody told of, also after a look that failed, and only where somebody follows', async () => {
+it('the feed polls for missed changes every two seconds while it has followers, even after a failed poll', async () => {
   await vi.advanceTimersByTimeAsync(4_000);
   expect(looks()).toEqual([]);
   const follower = follow('dataProviders/a');
@@ -52,7 +52,7 @@ it('looks every two seconds for what nobody told of, also after a look that fail
   expect(looks()).toHaveLength(2);
 });
 
-it('wakes those that moved on, and nobody else', async () => {
+it('the feed wakes only the parties that have new changes', async () => {
   follow('dataProviders/a');
   follow('dataProviders/b');
   const woken = vi.fn();
@@ -68,7 +68,7 @@ it('wakes those that moved on, and nobody else', async () => {
   ]);
 });
 
-it('reads for a follower at once: something may have come before it waits', async () => {
+it('the feed reads immediately for the first follower of a party, but not for the second one', async () => {
   follow('dataProviders/a');
   await vi.advanceTimersByTimeAsync(0);
   expect(reads('dataProviders/a')).toHaveLength(1);
@@ -77,7 +77,7 @@ it('reads for a follower at once: something may have come before it waits', asyn
   expect(reads('dataProviders/a')).toHaveLength(1);
 });
 
-it('lets the others wait on when one of them leaves', async () => {
+it('closing one follower does not end the waits of the others', async () => {
   const [first, second] = [follow('dataProviders/a'), follow('dataProviders/a')];
   await vi.advanceTimersByTimeAsync(0);
   expect([feed.followers, feed.followersOf('dataProviders/a'), feed.followersOf('dataProviders/b')]).toEqual([

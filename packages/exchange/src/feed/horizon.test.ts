@@ -20,7 +20,7 @@ afterEach(() => {
 });
 const wait = (xid: string) => horizon.wait(xid, () => told.push(xid));
 
-it('tells who waits once the oldest transaction is behind theirs, and looks for nobody', async () => {
+it('the horizon notifies each waiter when all transactions up to its xid have ended, and polls only for waiters', async () => {
   oldest = async () => '9';
   for (const xid of ['9', '10', '11']) wait(xid);
   await vi.advanceTimersByTimeAsync(100);
@@ -39,7 +39,7 @@ it('tells who waits once the oldest transaction is behind theirs, and looks for 
   expect(told).toHaveLength(4);
 });
 
-it('looks once for all, less and less often while nothing moves', async () => {
+it('the horizon polls once for all waiters, and less often while it does not move', async () => {
   oldest = async () => '1';
   for (let xid = 1; xid <= 300; xid++) wait(String(xid));
   await vi.advanceTimersByTimeAsync(6_400);
@@ -47,7 +47,7 @@ it('looks once for all, less and less often while nothing moves', async () => {
   expect(looks).toBeGreaterThan(90);
 });
 
-it('looks often again as soon as the horizon moves, and not at all once it is stopped', async () => {
+it('the horizon polls more often again when it moves, and does not poll after it was stopped', async () => {
   oldest = async () => '1';
   wait('5');
   await vi.advanceTimersByTimeAsync(1_000);
@@ -63,7 +63,7 @@ it('looks often again as soon as the horizon moves, and not at all once it is st
   expect(looks).toBe(stopped);
 });
 
-it('looks on where the database was out of reach', async () => {
+it('the horizon keeps polling after the database was unreachable', async () => {
   oldest = async () => Promise.reject(new Error('away'));
   wait('5');
   await vi.advanceTimersByTimeAsync(200);

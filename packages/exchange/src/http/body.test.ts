@@ -8,7 +8,7 @@ const request = (headers: Record<string, string> = {}) => Object.assign(new Pass
 const read = (stream: PassThrough, limit: number) =>
   readBody(stream as unknown as IncomingMessage, limit, () => {});
 
-it('puts the chunks together, however large they are', async () => {
+it('joins chunks of any size into one body', async () => {
   const stream = request();
   const chunks = [1, 16_383, 1, 1, 100_000, 7].map((size, i) => Buffer.alloc(size, i + 1));
   for (const chunk of chunks) stream.write(chunk);
@@ -16,7 +16,7 @@ it('puts the chunks together, however large they are', async () => {
   expect((await read(stream, 1_000_000)).equals(Buffer.concat(chunks))).toBe(true);
 });
 
-it('takes what is exactly at the limit, and nothing above', async () => {
+it('accepts a body of exactly the size limit, and rejects a larger one', async () => {
   const exact = request({ 'content-length': '10' });
   exact.end('0123456789');
   expect((await read(exact, 10)).toString()).toBe('0123456789');
@@ -27,7 +27,7 @@ it('takes what is exactly at the limit, and nothing above', async () => {
   await expect(read(unannounced, 10)).rejects.toMatchObject({ reason: 'BODY_TOO_LARGE' });
 });
 
-it('says so when the body ends too early', async () => {
+it('rejects with MALFORMED_REQUEST if the connection breaks before the end of the body', async () => {
   const stream = request();
   stream.write('{');
   const body = read(stream, 10);
@@ -35,7 +35,7 @@ it('says so when the body ends too early', async () => {
   await expect(body).rejects.toMatchObject({ reason: 'MALFORMED_REQUEST' });
 });
 
-it('announces what it needs beyond 16 KiB, and stops where that is refused', async () => {
+it('reports the memory that it needs beyond 16 KiB, and rejects if the callback throws', async () => {
   const stream = request();
   const grown: number[] = [];
   const body = readBody(stream as unknown as IncomingMessage, 1_000_000, (bytes) => {
@@ -47,7 +47,7 @@ it('announces what it needs beyond 16 KiB, and stops where that is refused', asy
   expect(grown).toEqual([16 * 1024, 32 * 1024]);
 });
 
-it('takes a body that comes in one piece as it is, and announces it as well', async () => {
+it('returns a body of one chunk without copying it, and reports its memory, too', async () => {
   const stream = request({ 'content-length': '20000' });
   const piece = Buffer.alloc(20_000, 7);
   const grown: number[] = [];

@@ -91,13 +91,13 @@ async function askWith(
   };
 }
 
-it('while the caller is looked up', async () => {
+it('responds with 504 at the deadline if the lookup of the caller hangs', async () => {
   const { status, reason, ms } = await askWith(400, (query) => findPrincipal(db, query));
   expect([status, reason]).toEqual([504, 'DEADLINE_EXCEEDED']);
   expect(ms).toBeLessThan(POOL_MS);
 });
 
-it('in an operation, with what looking up the caller has left of the time', async () => {
+it('responds with 504 at the one deadline that the lookup of the caller and the operation share', async () => {
   const deadlineMs = 1_500;
   const lookupMs = 0.9 * deadlineMs;
   const { status, reason, ms } = await askWith(deadlineMs, async () => {
@@ -109,7 +109,7 @@ it('in an operation, with what looking up the caller has left of the time', asyn
   expect(ms).toBeLessThan(lookupMs + deadlineMs);
 });
 
-it('of a watch, which is closed when it is opened after all', async () => {
+it('responds with 504 to a watch that opens after the deadline, and closes the watch once it opens', async () => {
   const slow = {
     query: async () => {
       await sleep(500);

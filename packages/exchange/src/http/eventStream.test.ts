@@ -52,7 +52,7 @@ async function serve(
   return { over, response, text: () => text, isClosed: () => isClosed };
 }
 
-it('ends after a while, with a time after which the reader comes again', async () => {
+it('ends a stream at its maximum age with a retry time of 100 to 299 ms', async () => {
   const { over, text, isClosed } = await serve({}, { maxAgeMs: 20 });
   await over;
   // A stream that ends because of its age tells its client to reconnect after 100 to 299 ms. Such a short delay does
@@ -61,13 +61,13 @@ it('ends after a while, with a time after which the reader comes again', async (
   expect(isClosed()).toBe(true);
 });
 
-it('tells its readers to come again later where all of them do, because the exchange stops', async () => {
+it('ends a stream with a retry time of 500 to 1,999 ms when the exchange stops', async () => {
   const { over, text } = await serve({ next: async () => undefined }, {});
   await over;
   await expect.poll(text).toMatch(/^id: start\n\nretry: ([5-9]\d\d|1\d\d\d)\n\n$/);
 });
 
-it('comments every 15 s, and ends after 4 to 5 minutes, not all at the same time', async () => {
+it('sends a comment every 15 s, and ends streams after 4 to 5 minutes, not all at the same time', async () => {
   const timers = vi.spyOn(globalThis, 'setTimeout');
   const intervals = vi.spyOn(globalThis, 'setInterval');
   for (let i = 0; i < 8; i++) {
@@ -86,20 +86,20 @@ it('comments every 15 s, and ends after 4 to 5 minutes, not all at the same time
   vi.restoreAllMocks();
 });
 
-it('comments while nothing happens', async () => {
+it('sends comments while there are no changes', async () => {
   const { text, response } = await serve({}, { commentMs: 5 });
   await expect.poll(text).toMatch(/^id: start\n\n:\n\n:\n\n/);
   response.destroy();
 });
 
-it('ends when the reader hangs up', async () => {
+it('ends a stream when the reader hangs up', async () => {
   const { over, response, isClosed } = await serve({}, {});
   response.destroy();
   await over;
   expect(isClosed()).toBe(true);
 });
 
-it('ends for a reader that may not have it any more, which comes again and is told so', async () => {
+it('ends a stream with a retry time of 100 to 299 ms when the reader is no longer authorized', async () => {
   let asked = 0;
   const isAuthorized = async () => ++asked < 3;
   const { over, text, isClosed } = await serve({}, { checkMs: 5 }, { isAuthorized });
@@ -108,7 +108,7 @@ it('ends for a reader that may not have it any more, which comes again and is to
   expect(isClosed()).toBe(true);
 });
 
-it('cuts a reader that does not read, and keeps little for it', async () => {
+it('disconnects a reader that does not read, and stops generating pages for it', async () => {
   let made = 0;
   const events = Array.from({ length: 100 }, (_, i) => ({ token: `t${i}`, change: CHANGE }));
   const next = async () => {
@@ -122,7 +122,7 @@ it('cuts a reader that does not read, and keeps little for it', async () => {
   expect(made).toBeLessThan(5_000);
 });
 
-it('tells an error in the stream, where it has begun already', async () => {
+it('sends an error event if reading changes fails after the stream has begun', async () => {
   const next = () => Promise.reject(new ExchangeError('CHANGE_TOKEN_EXPIRED', 'The token is too old.'));
   const { over, text } = await serve({ next }, {});
   await over;

@@ -8,19 +8,19 @@ async function textOf(body: ResponseBody): Promise<string> {
 }
 
 it.each<[title: string, parts: string[]]>([
-  ['nothing', []],
-  ['a short answer', ['{"a":', '"ü"}']],
+  ['an empty response', []],
+  ['a short response', ['{"a":', '"ü"}']],
   ['a page', Array.from({ length: 50 }, (_, i) => `${i}`.repeat(3_000))],
-  ['a page in letters of three bytes', Array.from({ length: 50 }, () => '語'.repeat(3_000))],
-  ['a page in letters of four bytes', Array.from({ length: 50 }, () => '𝄞'.repeat(3_000))],
-  ['a page as long as is kept whole, in letters of three bytes', ['語'.repeat(1024 * 1024)]],
-  ['a page of three megabytes', Array.from({ length: 50 }, () => 'é'.repeat(60_000))],
-  ['one part of three megabytes', ['語'.repeat(1_000_000), 'a', 'b']],
+  ['a page of 3-byte characters', Array.from({ length: 50 }, () => '語'.repeat(3_000))],
+  ['a page of 4-byte characters', Array.from({ length: 50 }, () => '𝄞'.repeat(3_000))],
+  ['the longest response that is built in one piece, of 3-byte characters', ['語'.repeat(1024 * 1024)]],
+  ['a page of 6 MB', Array.from({ length: 50 }, () => 'é'.repeat(60_000))],
+  ['a response with one part of 3 MB', ['語'.repeat(1_000_000), 'a', 'b']],
 ])('joins the parts of %s', async (_title, parts) => {
   expect(await textOf(bodyOf(parts))).toBe(parts.join(''));
 });
 
-it('leaves a response alone when the next one is written', async () => {
+it('does not change a response when the next one is built', async () => {
   const first = bodyOf(['a'.repeat(100_000)]);
   bodyOf(['b'.repeat(100_000)]);
   expect(await textOf(first)).toBe('a'.repeat(100_000));
@@ -29,7 +29,7 @@ it('leaves a response alone when the next one is written', async () => {
 describe('a long response', () => {
   const PART = 'x'.repeat(100_000);
 
-  it('is made while it is read, and no further than it is read', async () => {
+  it('is generated while it is read, and only slightly ahead of the reader', async () => {
     let made = 0;
     function* parts() {
       for (; made < 1_000; made++) yield PART;

@@ -9,7 +9,7 @@ import { Jobs } from './index.ts';
 it.each([
   ['warn', new ExchangeError('UNAVAILABLE', 'The database is busy.')],
   ['error', new TypeError('A defect.')],
-] as const)('says as %s that a job failed: %s', async (level, failure) => {
+] as const)('logs at level %s that a job failed: %s', async (level, failure) => {
   const fails = () => Promise.reject(failure);
   const exchange = {
     ...{

@@ -46,7 +46,7 @@ function start(settings: Partial<Config>) {
   return { doctor, lastSeen, log };
 }
 
-it('deadlines, days of the log and of retention, and hours of the doctor are those of the settings', async () => {
+it('passes the configured deadlines, retention periods and doctor interval to the jobs', async () => {
   const { doctor, lastSeen, log } = start({
     computations: {
       ...{ parametersWithinHours: 1.5, fulfillWithinHours: 100 },
@@ -72,13 +72,13 @@ it('deadlines, days of the log and of retention, and hours of the doctor are tho
   expect([log.warn.mock.calls, log.error.mock.calls]).toEqual([[], []]);
 });
 
-it('without the setting nothing is cancelled or removed', async () => {
+it('runs no retention query without retention settings', async () => {
   start({});
   await expect.poll(() => asked.has('changes_find_old')).toBe(true);
   expect([...asked.keys()].filter((name) => name.startsWith('retention'))).toEqual([]);
 });
 
-it('a job that did a whole batch goes on at once, and one that did less waits', async () => {
+it('runs a job again immediately after a full batch, but not after a partial one', async () => {
   rows.set('retention_find_terminal', Array(200).fill({ id: 'm' }));
   rows.set('retention_remove', [{ n: 200 }]);
   start({ retention: { removeTerminalAfterDays: 9 } });
@@ -86,7 +86,7 @@ it('a job that did a whole batch goes on at once, and one that did less waits', 
   expect(asked.get('changes_find_old')).toHaveLength(1);
 });
 
-it('a whole batch of overdue computations of one kind keeps none of the others waiting, and is followed by another', async () => {
+it('looks for overdue computations of all kinds, and again immediately after a full batch of one kind', async () => {
   rows.set('computation_find_overdue_pending_params', Array(50).fill({ id: 'm' }));
   start({});
   const asks = () =>
@@ -97,7 +97,7 @@ it('a whole batch of overdue computations of one kind keeps none of the others w
   await expect.poll(asks, { timeout: 8_000 }).toEqual([2, 2, 2, 2]);
 });
 
-it('what is woken looks again at once', async () => {
+it('runs the webhook job again immediately when the bus reports work or changes', async () => {
   start({});
   await expect.poll(() => asked.get('webhook_parties')?.length).toBe(1);
   bus.emit('work');

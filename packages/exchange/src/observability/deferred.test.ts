@@ -15,7 +15,7 @@ it('runs deferred work soon, in order, and once', async () => {
   expect(done).toEqual([1, 2, 3, 4]);
 });
 
-it('runs it at once when it is flushed', () => {
+it('runs deferred work immediately and only once when it is flushed', () => {
   const done: number[] = [];
   defer(() => done.push(1));
   flush();
@@ -24,13 +24,13 @@ it('runs it at once when it is flushed', () => {
   expect(done).toEqual([1]);
 });
 
-it('does not let it pile up', () => {
+it('runs deferred work immediately if too much of it is waiting', () => {
   let done = 0;
   for (let i = 0; i < 1_000; i++) defer(() => done++);
   expect(done).toBeGreaterThan(900);
 });
 
-it('lets deferred work defer more', async () => {
+it('lets deferred work defer more work, which runs later', async () => {
   const done: string[] = [];
   defer(() => {
     done.push('first');

@@ -5,7 +5,7 @@ import { Metrics } from './metrics.ts';
 
 const NOW = '2026-11-17T12:00:00.000000Z';
 
-it('shows what the database has, by kind of party, and who follows', async () => {
+it('exports pool connections, expiring certificates by kind of party, pending cascades, and watchers', async () => {
   const asked = new Map<string, unknown[]>();
   const rows: Record<string, unknown[]> = {
     certificate_count_expiring: [

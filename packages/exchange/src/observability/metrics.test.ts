@@ -27,7 +27,7 @@ it('counts requests by operation and code, and adds up their seconds by operatio
   );
 });
 
-it('counts transactions by name and outcome, their seconds and their retries, and findings', async () => {
+it('counts transactions by name and outcome, adds up their seconds, and counts retries and findings', async () => {
   const metrics = new Metrics();
   metrics.transaction('createMeasurement', 'committed', 0.5);
   metrics.transaction('createMeasurement', 'failed', 1);
@@ -44,7 +44,7 @@ it('counts transactions by name and outcome, their seconds and their retries, an
   expect(await linesOf(metrics, 'mex_findings')).toEqual(['mex_findings_total{code="DUPLICATE"} 1']);
 });
 
-it('counts attempts to deliver by outcome, and the lag of those that were delivered', async () => {
+it('counts delivery attempts by outcome, and records the lag of successful deliveries', async () => {
   const metrics = new Metrics();
   metrics.delivery('delivered', 2);
   metrics.delivery('rejected', 500);

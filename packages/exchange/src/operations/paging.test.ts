@@ -12,18 +12,18 @@ const REFUSED = expect.objectContaining({
 });
 
 describe('a page token', () => {
-  it('says where its page begins', () => {
+  it('is decoded to the position that it was written with', () => {
     expect(tokens.read(scope, write())).toEqual(last);
     const elsewhere = { time: 'infinity', id: 'ü "quoted"' };
     expect(tokens.read(scope, tokens.write(scope, elsewhere))).toEqual(elsewhere);
   });
 
-  it('that is not given is the start of the list, before every time and every ID', () => {
+  it('defaults to the start of the list, before every time and every ID', () => {
     expect(tokens.read(scope, undefined)).toBe(START);
     expect(START).toEqual({ time: '-infinity', id: '' });
   });
 
-  it('can stand in a URL as it is', () => {
+  it('contains only characters that need no escaping in a URL', () => {
     for (let i = 0; i < 50; i++) expect(tokens.write(scope, { ...last, id: `m${i}` })).toMatch(/^[\w-]+$/);
   });
 
@@ -33,16 +33,16 @@ describe('a page token', () => {
     ['filter', [scope[0], scope[1], { states: ['FAILED'] }]],
     ['number of filters', [scope[0], scope[1]]],
     ['boundary between method and parent', [`${scope[0]}m`, scope[1].slice(1), scope[2]]],
-  ])('is refused in a list of another %s', (_what, other) => {
+  ])('is rejected in a list with another %s', (_what, other) => {
     expect(() => tokens.read(other, write())).toThrow(REFUSED);
   });
 
-  it('is refused by an exchange with another key', () => {
+  it('is rejected by an exchange with another key', () => {
     const others = new PageTokens(new Uint8Array(32).fill(8));
     expect(() => others.read(scope, write())).toThrow(REFUSED);
   });
 
-  it('is refused with any character changed, left out or added', () => {
+  it('is rejected if any character is changed or removed, or if one is appended', () => {
     const token = write();
     for (let i = 0; i < token.length; i++) {
       const other = token[i] === 'A' ? 'B' : 'A';
@@ -54,17 +54,17 @@ describe('a page token', () => {
     }
   });
 
-  it.each(['', 'A', 'AAAA', 'A'.repeat(21), 'not base64!', 'Ä'.repeat(30)])('is refused as %j', (text) => {
+  it.each(['', 'A', 'AAAA', 'A'.repeat(21), 'not base64!', 'Ä'.repeat(30)])('is rejected as %j', (text) => {
     expect(() => tokens.read(scope, text)).toThrow(REFUSED);
   });
 
-  it('begins with 16 bytes of HMAC-SHA-256 over its scope and what it says', () => {
+  it('has a fixed format that begins with 16 bytes of HMAC-SHA-256 over its scope and position', () => {
     // Compare with a literal token, because the format must not change: replicas of two versions serve the same list
     // and must read each other's tokens.
     expect(write()).toBe('-LDwzwsUMIVxLX2pOAeVCFsiMjAyNi0wMS0wMlQwMzowNDowNS4wMDAwMDFaIiwibS0xIl0');
   });
 });
 
-it('bounds a page and a batch in bytes', () => {
+it('limits a page to 8 MiB and a batch to 64 MiB', () => {
   expect([MAX_PAGE_BYTES, MAX_BATCH_BYTES]).toEqual([8_388_608, 67_108_864]);
 });

@@ -114,7 +114,7 @@ describe('a certificate', () => {
     expect(await found(leaf, [openssl])).toMatch(STRANGER);
   });
 
-  it('is trusted where no root applies', async () => {
+  it('is trusted if no root applies to its party', async () => {
     expect(await found(leaf, [])).toBe('');
     expect(await found(leaf, [await rootOf(namesake, { party: GLOBEX })])).toBe('');
   });
@@ -134,27 +134,23 @@ describe('a certificate', () => {
   });
 
   it.each<[string, Parameters<typeof leafOf>[1], RegExp]>([
-    ['does not name the key of its issuer', { key: null }, /does not name its issuer/],
-    ['does not name its own key', { namesOwnKey: false }, /does not name its own key/],
-    ['is one of an authority', { ca: true }, /is one of an authority, not of a signer/],
-    ['is not for signing', { usage: keyEncipherment }, /is not for signing/],
-    [
-      'has a critical extension that is not known',
-      { critical: '1.2.3.4' },
-      /the critical extension 1\.2\.3\.4/,
-    ],
-  ])('that %s is not trusted: no provider would', async (_title, changes, message) => {
+    ['has no authority key identifier', { key: null }, /does not name its issuer/],
+    ['has no subject key identifier', { namesOwnKey: false }, /does not name its own key/],
+    ['is a CA certificate', { ca: true }, /is one of an authority, not of a signer/],
+    ['may not be used for signing', { usage: keyEncipherment }, /is not for signing/],
+    ['has an unknown critical extension', { critical: '1.2.3.4' }, /the critical extension 1\.2\.3\.4/],
+  ])('is not trusted if it %s', async (_title, changes, message) => {
     expect(await found(await leafOf(good, changes), [await rootOf(good)])).toMatch(message);
   });
 
-  it('may be registered before it is valid, and after: whether it may be used is another question', async () => {
+  it('is trusted even before and after its own validity period', async () => {
     const root = await rootOf(good, { notBefore: '2020-01-01', notAfter: '2040-01-01' });
     for (const now of ['2029-12-31T00:00:00.000000Z', '2031-01-02T00:00:00.000000Z']) {
       expect(await found(leaf, [root], { now })).toBe('');
     }
   });
 
-  it('that cannot be read is not trusted where a root applies', async () => {
+  it('is not trusted if it or the root cannot be parsed, but is trusted if no root applies', async () => {
     expect(await found(Uint8Array.of(0x30, 0), [await rootOf(good)])).toMatch(/not exactly one X.509/);
     expect(await found(leaf, [{ party: undefined, x509Der: Uint8Array.of(0x30, 0) }])).toMatch(
       /not exactly one/,
@@ -167,17 +163,17 @@ describe('a root', () => {
   it.each([
     ['has expired', { notAfter: '2030-05-31T23:59:59Z' }, /root that expired/],
     ['is not valid yet', { notBefore: '2030-06-01T00:00:01Z' }, /root that is valid only from/],
-    ['is no certificate authority', { ca: false }, /do not make it an authority/],
+    ['is not a certificate authority', { ca: false }, /do not make it an authority/],
     ['may not sign certificates', { usage: digitalSignature }, /its key usage is not keyCertSign/],
-  ])('that %s vouches for nothing', async (_title, changes, message) => {
+  ])('is not trusted if it %s', async (_title, changes, message) => {
     expect(await found(leaf, [await rootOf(good, changes)])).toMatch(message);
   });
 
-  it('without key usages may sign certificates', async () => {
+  it('may sign certificates if it has no key usage extension', async () => {
     expect(await found(leaf, [await rootOf(good, { usage: null })])).toBe('');
   });
 
-  it('that expired does not stand in the way of its successor with the same key', async () => {
+  it('that expired does not affect a renewed root with the same key', async () => {
     const expired = await rootOf(good, { notAfter: '2030-05-01' });
     const renewed = await rootOf(good);
     expect(await found(leaf, [expired, renewed])).toBe('');
@@ -185,7 +181,7 @@ describe('a root', () => {
     expect(await found(leaf, [expired, await rootOf(namesake)])).toMatch(/root that expired/);
   });
 
-  it('of one party vouches for that party only, and alone', async () => {
+  it('of one party applies to that party only, and replaces the general roots for it', async () => {
     const own = await rootOf(good, { party: ACME });
     const common = await rootOf(namesake);
     const fromCommon = await leafOf(namesake);

@@ -59,7 +59,7 @@ async function killHolder(): Promise<void> {
   await once(child, 'exit');
 }
 
-it('rejects a second holder, with the holder of the lock and what to do in the error', async () => {
+it('rejects a second holder with an error that names the first one and the possible solutions', async () => {
   await acquire('http://127.0.0.1:8080');
   await expect(acquire()).rejects.toThrow(
     `Another exchange (pid ${process.pid}, http://127.0.0.1:8080) already uses this data directory ${dataDir}. ` +
@@ -73,12 +73,12 @@ it('reports the pid of another process that holds the lock', async () => {
   await expect(acquire()).rejects.toThrow(`(pid ${pid})`);
 });
 
-it('can be taken again once it was released', async () => {
+it('can be acquired again after it was released', async () => {
   await (await acquire()).release();
   await expect(acquire()).resolves.toHaveProperty('release');
 });
 
-it('is free at once after its holder was killed', async () => {
+it('can be acquired immediately after its holder was killed', async () => {
   await killHolder();
   expect(readdirSync(join(dataDir, 'lock'))).toHaveLength(1);
   await acquire();
@@ -91,7 +91,7 @@ it('stays held by a process that is stopped and cannot respond', async () => {
   await expect(acquire()).rejects.toThrow(`(pid ${child.pid})`);
 });
 
-it('goes to exactly one of 20 that want it at once, every time', async () => {
+it('is acquired by exactly one of 20 concurrent attempts', async () => {
   await killHolder();
   for (let round = 0; round < 10; round++) {
     const tries = await Promise.allSettled(Array.from({ length: 20 }, () => acquire()));
@@ -100,7 +100,7 @@ it('goes to exactly one of 20 that want it at once, every time', async () => {
   }
 });
 
-it('goes to exactly one of 6 processes that find a killed holder at once', async () => {
+it('is acquired by exactly one of 6 concurrent processes after its holder was killed', async () => {
   await killHolder();
   const outputs = Array.from({ length: 6 }, () => competitor()).map((child) => once(child.stdout!, 'data'));
   const lines = (await Promise.all(outputs)).map(String);
@@ -108,7 +108,7 @@ it('goes to exactly one of 6 processes that find a killed holder at once', async
   expect(lines.filter((line) => line.startsWith('Another exchange'))).toHaveLength(5);
 });
 
-it('waits for an earlier process that is still waiting, which may get the lock or give up', async () => {
+it('waits while an earlier process is still waiting for the lock', async () => {
   await (await acquire()).release();
   const first = createServer((socket) => socket.end('{"holds":false}'));
   await once(first.listen(join(dataDir, 'lock', '9999999-00000000.sock')), 'listening');
@@ -122,7 +122,7 @@ it('does not keep its process alive', async () => {
   expect(await text(competitor('').stdout!)).toBe('held\n');
 });
 
-it('works where the path is too long for a socket', async () => {
+it('works if the path of the data directory is too long for a socket', async () => {
   const folder = dataDir;
   dataDir = join(folder, 'long'.repeat(30));
   const lock = await acquire();

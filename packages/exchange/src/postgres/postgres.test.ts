@@ -153,7 +153,7 @@ function starter({
 }
 
 describe('the first start', () => {
-  it('makes a safe and private cluster with a database, reachable through a socket only', () => {
+  it('creates a private cluster with safe settings and a database, reachable only through a socket', () => {
     const { server, modes, settings, ways } = first;
     expect(server).toMatchObject({
       attached: false,
@@ -179,18 +179,18 @@ describe('the first start', () => {
    * An earlier version of the exchange created clusters with more permissive access rules in pg_hba.conf, so each start
    * must replace the rules.
    */
-  it('and every later one lists the socket alone as a way in', async () => {
+  it('allows only socket connections, and so does a later start with permissive pg_hba.conf rules', async () => {
     startedEarlier();
     const tcp = 'local all all trust\nhost all all 127.0.0.1/32 trust\nhost replication all ::1/128 trust\n';
     writeFileSync(join(dataDir, 'pg', 'pg_hba.conf'), tcp);
     expect(await waysIn(await start())).toEqual(['local']);
   });
 
-  it('removes what one that was killed left behind', () => {
+  it('removes the files of an earlier start that was killed', () => {
     expect(first.entries).toEqual(['pg', 'pg-socket', 'postgres.log']);
   });
 
-  it.runIf(isStress)('begins anew after one that was killed while it made the cluster', async () => {
+  it.runIf(isStress)('starts over if an earlier start was killed while it created the cluster', async () => {
     const killed = starter({});
     const unfinished = () =>
       readdirSync(folder, { recursive: true }).some((path) => String(path).endsWith('base/1'));
@@ -203,7 +203,7 @@ describe('the first start', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['pg', 'pg-socket', 'postgres.log']);
   });
 
-  it('is left to one of two processes that start at once, of a user without a name', async () => {
+  it('succeeds in exactly one of two processes that start concurrently as a user without a name', async () => {
     const before = 'await acquireDataDirLock(dataDir);';
     const user = isRootAmongOthers ? { uid: nameless, gid: nameless } : {};
     if (isRootAmongOthers) chownSync(folder, nameless, nameless);
@@ -263,7 +263,7 @@ describe('a later start', () => {
     },
   );
 
-  it('attaches to the server of a process that ended by itself, which the server did not keep alive', async () => {
+  it('attaches to the server of a process that exited normally while its server was running', async () => {
     startedEarlier();
     expect(await once(starter({}), 'exit')).toEqual([0, null]);
     expect((await start()).attached).toBe(true);
@@ -279,7 +279,7 @@ describe('a later start', () => {
     expect(await readRow(server)).toEqual(changedRow);
   });
 
-  it('is not misled by a pid file whose pid is now that of another process', async () => {
+  it('ignores a pid file whose pid now belongs to another process', async () => {
     startedEarlier();
     const other = spawn('sleep', ['60']);
     children.push(other);
@@ -295,7 +295,7 @@ describe('a later start', () => {
   });
 });
 
-describe('the folder', () => {
+describe('the data directory', () => {
   it('may have a name with spaces, commas and quotes', async () => {
     startedEarlier(join(folder, `it's "my" data, 100 %`));
     const server = await start();
@@ -303,7 +303,7 @@ describe('the folder', () => {
     expect(await readRow(server)).toEqual(row);
   });
 
-  it('may have a path too long for a socket, which is then in a private directory elsewhere', async () => {
+  it('may have a path too long for a socket, which is then in a private directory in /tmp', async () => {
     startedEarlier(join(folder, 'long'.repeat(25)));
     const server = await start();
     const { host } = server.connection;
@@ -317,7 +317,7 @@ describe('the folder', () => {
     await expect(start()).rejects.toThrow(`${host} must be a directory of account`);
   });
 
-  it.runIf(isRoot)('may be one that only root may enter', async () => {
+  it.runIf(isRoot)('may be in a folder that only root can enter', async () => {
     startedEarlier();
     chmodSync(folder, 0o700);
     expect(await readRow(await start())).toEqual(row);
@@ -333,7 +333,7 @@ it('explains what to do about a cluster of another major version', async () => {
 });
 
 describe.runIf(isRoot)('root', () => {
-  it.runIf(reachable)('without user namespaces gives the cluster to the account nobody', async () => {
+  it.runIf(reachable)('without user namespaces runs the server as the account nobody', async () => {
     startedEarlier();
     const server = await start({ namespaces: false });
     expect(statSync(`/proc/${server.pid}`).uid).toBe(nobody);
@@ -341,18 +341,18 @@ describe.runIf(isRoot)('root', () => {
   });
 
   it.skipIf(reachable)(
-    'without user namespaces explains what to do where the account nobody cannot reach the binaries',
+    'without user namespaces explains what to do if the account nobody cannot reach the binaries',
     async () => {
       startedEarlier();
       await expect(start({ namespaces: false })).rejects.toThrow(/let others enter these folders/);
     },
   );
 
-  it.runIf(reachable)('serves as the owner of the data directory', () => {
+  it.runIf(reachable)('runs the server as the owner of the data directory', () => {
     expect(first.owners).toEqual([nobody, nobody, nobody]);
   });
 
-  it('without user namespaces explains what to do when the account nobody cannot enter the folder', async () => {
+  it('without user namespaces explains what to do if the account nobody cannot enter the folder', async () => {
     chmodSync(folder, 0o700);
     await expect(start({ namespaces: false })).rejects.toThrow(
       /by root, which it refuses.*account 65534: .*cd.*Start the exchange as an ordinary user.*DATABASE_URL/s,

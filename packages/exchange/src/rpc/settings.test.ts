@@ -14,19 +14,19 @@ describe('the gRPC server in production mode', () => {
   refuses([
     ['a port without TLS', () => problemsOf({ grpcPort: 8443 }), /^grpcPort: gRPC needs TLS.*Set grpcTls/],
     [
-      'a key that is not there',
+      'a key file that does not exist',
       () => problemsOf({ grpcPort: 8443, grpcTls: files('/nowhere') }),
       /^grpcTls\.keyFile \/nowhere cannot be read/,
     ],
     [
-      'a certificate that is not there',
+      'a certificate file that does not exist',
       () => problemsOf({ grpcPort: 8443, grpcTls: files(key, '/nowhere') }),
       /^grpcTls\.certFile \/nowhere cannot be read/,
     ],
   ]);
 });
 
-describe('the environment', () => {
+describe('the environment of the gRPC server', () => {
   it('sets the port and the address', () => {
     expect(loadConfig({ MEX_GRPC_PORT: '0', MEX_GRPC_HOST: '::1' })).toEqual({
       ...loadConfig({}),
@@ -39,7 +39,7 @@ describe('the environment', () => {
     expect(() => loadConfig({ MEX_GRPC_PORT: port })).toThrow(problem);
   });
 
-  it('cannot set an address beside loopback in development mode', () => {
+  it('cannot set an address other than loopback in development mode', () => {
     const load = (host: string) => loadConfig({ MEX_GRPC_HOST: host }, { mode: 'development' });
     expect(load('127.0.0.2').grpcHost).toBe('127.0.0.2');
     expect(() => load('0.0.0.0')).toThrow('MEX_GRPC_HOST 0.0.0.0 is refused. Unset MEX_GRPC_HOST.');

@@ -10,11 +10,11 @@ it.each([
   ['the ends taken', ranges([1, 9]), ranges([9, 9], [1, 1]), ranges([2, 8])],
   ['taken across ranges that touch', ranges([1, 4], [5, 9]), ranges([3, 6]), ranges([1, 2], [7, 9])],
   ['some ranges untouched', ranges([20, 30], [1, 9]), ranges([25, 30]), ranges([1, 9], [20, 24])],
-])('the people outside of subpopulations: %s', (_, all, taken, outside) => {
+])('returns the VIDs outside of the taken ranges: %s', (_, all, taken, outside) => {
   expect(rangesOutside(all, taken)).toEqual(outside);
 });
 
-it('every person is in the remainder or in a range that was taken, never in both', () => {
+it('returns exactly the VIDs that are in no taken range, for random ranges', () => {
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 1103515245 + 12345) % 2 ** 31;

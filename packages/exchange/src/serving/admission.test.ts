@@ -41,7 +41,7 @@ function exchangeWith(slots: number) {
 const count = (begun: string[], who: string) => begun.filter((one) => one === who).length;
 
 describe('Admission', () => {
-  it('gives a principal that is alone every slot, at once, and the rest as slots become free', async () => {
+  it('gives every slot to a principal that is alone, and admits its waiting requests as slots become free', async () => {
     const { admission, ask, begun, end } = exchangeWith(4);
     ask('loud', 6);
     expect(begun).toHaveLength(4);
@@ -53,7 +53,7 @@ describe('Admission', () => {
     expect([admission.running, admission.waiting]).toEqual([3, 0]);
   });
 
-  it('shares half of the slots between the active ones, and leaves the others for who becomes active', async () => {
+  it('shares half of the slots among active principals, and reserves the other half for new ones', async () => {
     const { ask, begun, end } = exchangeWith(8);
     ask('polite');
     ask('loud', 10);
@@ -66,7 +66,7 @@ describe('Admission', () => {
     expect(begun.at(-1)).toBe('another');
   });
 
-  it('hands free slots round, however long the queue of one is', async () => {
+  it('gives free slots to waiting principals in turn, however long the queue of one of them is', async () => {
     const { ask, begun, end } = exchangeWith(2);
     ask('loud', 100);
     for (const polite of ['a', 'b', 'c']) ask(polite, 2);
@@ -75,7 +75,7 @@ describe('Admission', () => {
     expect(begun.slice(2).join(' ')).toBe('a loud b c a loud b c loud');
   });
 
-  it('lets nobody in past those who wait for a slot that has just become free', async () => {
+  it('does not admit a new request before requests that wait for a slot that has just become free', async () => {
     const { admission, ask, begun } = exchangeWith(1);
     ask('a');
     ask('b', 2);
@@ -88,7 +88,7 @@ describe('Admission', () => {
     expect(begun).toEqual(['a', 'b', 'b']);
   });
 
-  it('lets queued operations that wait for nothing begin as many as there are slots in one turn of the event loop', async () => {
+  it('starts only as many queued operations as there are slots in one turn of the event loop', async () => {
     const { admission } = exchangeWith(2);
     let begun = 0;
     const all = Array.from({ length: 11 }, () =>
@@ -109,7 +109,7 @@ describe('Admission', () => {
     expect([begun, admission.running, admission.waiting]).toEqual([11, 0, 0]);
   });
 
-  it('evicts who was not seen for a while', async () => {
+  it('no longer reserves slots for a principal one second after its last request', async () => {
     const { ask, begun, end, pass } = exchangeWith(8);
     ask('polite');
     await end('polite');
@@ -122,7 +122,7 @@ describe('Admission', () => {
     expect(count(begun, 'loud')).toBe(9);
   });
 
-  it('rejects what one principal has waiting beyond a thousand requests', () => {
+  it('rejects a request of a principal that already has 1,000 waiting requests', () => {
     const { admission, ask } = exchangeWith(1);
     ask('loud', 1_001);
     expect(() => ask('loud')).toThrow('Too many requests: slow down and retry.');
@@ -130,7 +130,7 @@ describe('Admission', () => {
     expect(admission.waiting).toBe(1_001);
   });
 
-  it('passes over callers that have left, and gives their places to others', async () => {
+  it('rejects waiting requests whose callers hung up, and gives their places to others', async () => {
     const { admission, ask, begun, rejected, end } = exchangeWith(1);
     ask('a');
     ask('a', 1_000, true);
@@ -148,7 +148,7 @@ describe('Admission', () => {
     );
   });
 
-  describe('as time passes', () => {
+  describe('over time', () => {
     beforeEach(() => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     });
@@ -156,7 +156,7 @@ describe('Admission', () => {
       vi.useRealTimers();
     });
 
-    it('ends a wait after four seconds', async () => {
+    it('rejects a request that has waited for four seconds', async () => {
       const { admission, ask, rejected, pass } = exchangeWith(1);
       ask('a', 2);
       await pass(3_999);
@@ -180,7 +180,7 @@ describe('Admission', () => {
       return exchange;
     }
 
-    it('gives one of many a slot for its part of the time, though nobody else asks', async () => {
+    it('limits one of ten active principals to its share of the slot time, even if the others are idle', async () => {
       const { admission, ask, begun, end, pass } = await tenActive();
       // `loud` sends requests without pause, and each of its operations takes two milliseconds.
       for (let ms = 0; ms < 1_000; ms += 2) {
@@ -194,7 +194,7 @@ describe('Admission', () => {
       expect(busy).toBeLessThan(0.3);
     });
 
-    it('keeps nobody waiting where all are as busy', async () => {
+    it('keeps no principal waiting if all are equally busy', async () => {
       const { ask, begun, end, pass } = await tenActive();
       const busy = Array.from({ length: 10 }, (_, i) => `busy ${i}`);
       for (let ms = 0; ms < 500; ms += 10) {
@@ -205,7 +205,7 @@ describe('Admission', () => {
       for (const who of busy) expect(count(begun, who)).toBe(50);
     });
 
-    it('lets one begin at once again that has not asked for a while', async () => {
+    it('admits a principal immediately again after it was idle', async () => {
       const { ask, begun, end, pass } = await tenActive();
       ask('loud', 2);
       await pass(80);
@@ -219,7 +219,7 @@ describe('Admission', () => {
       expect(count(begun, 'loud')).toBe(3);
     });
 
-    it('lets one that has had its time wait, and the others begin', async () => {
+    it('makes a principal that has used up its slot time wait, and admits the others', async () => {
       const { ask, begun, end, pass } = await tenActive();
       ask('loud', 2);
       await pass(80);
@@ -232,7 +232,7 @@ describe('Admission', () => {
       expect(count(begun, 'loud')).toBe(1);
     });
 
-    it('holds nobody back for long, however long an operation took', async () => {
+    it('makes a principal wait at most 105 ms after an operation of 3 s', async () => {
       const { ask, begun, end, pass } = await tenActive();
       ask('slow');
       await pass(3_000);
@@ -246,7 +246,7 @@ describe('Admission', () => {
     });
   });
 
-  it('gives a slot to others while its holder works outside, and back at once', async () => {
+  it('frees the slot of an operation while it works outside, and returns the slot immediately afterwards', async () => {
     const { admission, begun, ask, end } = exchangeWith(1);
     ask('a');
     let finish = () => {};

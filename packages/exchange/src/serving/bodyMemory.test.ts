@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { BodyMemory } from './bodyMemory.ts';
 
-it('lets the bodies of a principal hold 64 MiB at a time, whatever those of others hold', () => {
+it('limits the request bodies of a principal to 64 MiB at a time, independently of other principals', () => {
   const memory = new BodyMemory();
   const MiB = 1024 * 1024;
   expect(memory.take('a', 64 * MiB)).toBe(true);

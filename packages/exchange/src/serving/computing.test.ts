@@ -29,11 +29,11 @@ const run = <J extends JobName>(job: J, input: Input<J>) =>
     () => computing.run('acme', () => false, job, input),
   );
 
-it('runs a short job at once', async () => {
+it('runs a short job', async () => {
   expect(await run('readSet', { set: { bytes: small } })).toMatchObject({ messageTypes: ['a.M'] });
 });
 
-it('runs a long job beside the event loop, and charges its time', async () => {
+it('runs a long job off the event loop, and charges its time to the rate limit', async () => {
   await run('diff', LARGE); // starts the thread
   const [before, elapsed] = [left(), stopwatch()];
   expect((await run('diff', LARGE)).breaking).toBeGreaterThan(1_000);
@@ -44,7 +44,7 @@ it('runs a long job beside the event loop, and charges its time', async () => {
   expect(elapsed()).toBeLessThan(charged);
 });
 
-it('lets four long jobs of a principal wait, who hold no slot, and rejects more', async () => {
+it('lets four long jobs of a principal wait without slots, and rejects more with RATE_LIMITED', async () => {
   const outcomes = Array.from({ length: 8 }, () =>
     run('diff', LARGE).then(
       () => 'done',

@@ -76,7 +76,7 @@ async function simulate(
 
 const polite = Array.from({ length: 20 }, (_, i): Caller => ({ name: `polite ${i}`, perSecond: 8 }));
 
-it('lets twenty polite callers notice little of one that never stops asking', async () => {
+it('raises the p99 latency of 20 polite callers by less than 40 % while another caller floods the exchange', async () => {
   const seconds = 8;
   const cost = { ioMs: 1, cpuMs: 2 };
   const p99 = (timesOf: (name: string) => number[]) => {
@@ -90,7 +90,7 @@ it('lets twenty polite callers notice little of one that never stops asking', as
   expect(beside('loud').length / seconds).toBeGreaterThan(40);
 });
 
-it.each([9, 12, 20])('holds back none of %i callers that are equally busy', async (count) => {
+it.each([9, 12, 20])('serves %i equally busy callers evenly at 90 % throughput or more', async (count) => {
   const cost = { ioMs: 5, cpuMs: 0.4 };
   const busy = Array.from({ length: count }, (_, i): Caller => ({ name: `busy ${i}`, connections: 4 }));
   const timesOf = await simulate(busy, 2, cost);

@@ -73,21 +73,21 @@ function setUp() {
 
 afterEach(() => vi.useRealTimers());
 
-it('checks few signatures, however many forged tokens an address sends', async () => {
+it('limits the signature checks of an address that sends many forged tokens', async () => {
   const { counts, flood } = setUp();
   const seconds = await flood('nobody.forged');
   expect(counts.signatures).toBeGreaterThanOrEqual(200);
   expect(counts.signatures).toBeLessThanOrEqual(201 + 50 * seconds);
 });
 
-it('checks few more in the name of a known subject', async () => {
+it('limits the additional signature checks of forged tokens of a known subject', async () => {
   const { counts, outcome, flood } = setUp();
   expect(await outcome('acme.good')).toBe(ACME.name);
   const seconds = (await flood('nobody.forged')) + (await flood('acme.forged'));
   expect(counts.signatures).toBeLessThanOrEqual(213 + 51 * seconds);
 });
 
-it('checks a new token of a known subject while its address sends forged ones', async () => {
+it('accepts a new token of a known subject while its address sends forged tokens', async () => {
   // Use fake timers, so that the rate limits do not recover on a slow machine.
   vi.useFakeTimers({ toFake: ['performance'] });
   const { outcome, flood } = setUp();
@@ -100,14 +100,14 @@ it('checks a new token of a known subject while its address sends forged ones', 
   expect(await outcome('acme.good', '192.0.2.2')).toBe(ACME.name);
 });
 
-it('checks any token while its address sends junk, which is told to slow down', async () => {
+it('accepts a token of a new subject while its address sends malformed tokens, which are rate limited', async () => {
   const { outcome, flood } = setUp();
   await flood('junk');
   expect([await outcome('junk'), await outcome('junk')]).toContain('RATE_LIMITED');
   expect(await outcome('newcomer.good')).toBe(ACME.name);
 });
 
-it('tells a subject without a principal to slow down, and no other', async () => {
+it('rate limits a subject without a principal, but no other subject', async () => {
   const { outcome } = setUp();
   const outcomes = [];
   for (let i = 0; i < 6; i++) outcomes.push(await outcome('stranger.good'));
@@ -134,7 +134,7 @@ it('rejects a caller without credentials like one with a bad token', async () =>
   });
 });
 
-it('says whether a caller may still read, and lets it read on where that cannot be looked up', async () => {
+it('reports whether a caller is still authorized, and assumes so if the principal cannot be looked up', async () => {
   const { identifier, answer } = setUp();
   const match = matchRoute('GET', `/v2alpha/${ACME.name}/changes:watch`);
   const isStill = (token = 'reader.good') =>
@@ -170,14 +170,14 @@ describe.each([
     expect(identifier.recall(credentials('good'))).toBeUndefined();
   });
 
-  it('gets the error that every caller with bad credentials gets', async () => {
+  it('is rejected with the same error as every caller with bad credentials', async () => {
     const { identifier } = setUp();
     const error = await identifier.identify(credentials('bad')).catch((e) => e);
     expect(error.toJSON()).toEqual(unacceptable('another reason').toJSON());
     expect(error.cause).toBe(`the ${kind} is bad`);
   });
 
-  it('is checked only so often at an address that sends bad ones, and told to slow down', async () => {
+  it('is rate limited after 200 bad credentials of its address', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const { identifier, counts } = setUp();
     const reasons: string[] = [];

@@ -79,12 +79,12 @@ function transfer(change: Partial<Transfer> = {}): Transfer {
   };
 }
 
-it('runs an operation for a caller who may call it', async () => {
+it('runs an operation for an authorized caller', async () => {
   const { pipeline, authorize } = face();
   expect(await pipeline.run(await authorize(WHO_AM_I), transfer(), subjectOf)).toBe('alice');
 });
 
-it('cannot be asked to run an operation without authentication and authorization', async () => {
+it('does not compile a call of an operation without authentication and authorization', async () => {
   const { pipeline, authorize } = face();
   const { caller, match } = await authorize(WHO_AM_I);
   const { progress, credentials, identity, principal, leftMs } = caller;
@@ -102,7 +102,7 @@ it('cannot be asked to run an operation without authentication and authorization
   expect(attempts).toHaveLength(4);
 });
 
-it('rejects bad credentials, what the caller may not do, and too many requests', async () => {
+it('rejects bad credentials, unauthorized requests, and requests that exceed the rate limit', async () => {
   const { authorize } = face();
   await expect(authorize(WHO_AM_I, 'bad')).rejects.toMatchObject({ reason: 'TOKEN_INVALID' });
   await expect(authorize(OTHERS)).rejects.toMatchObject({ reason: 'PERMISSION_DENIED' });
@@ -115,7 +115,7 @@ describe('a request whose caller stops waiting', () => {
   const LATE = { reason: 'DEADLINE_EXCEEDED' };
   const leftMs = 20;
 
-  it('ends then', async () => {
+  it('is rejected with DEADLINE_EXCEEDED at that time', async () => {
     const { pipeline, authorize } = face({});
     const slow = transfer({ leftMs, read: () => sleep(1_000).then(() => transfer().read(WHO_AM_I)) });
     await expect(pipeline.run(await authorize(WHO_AM_I), slow, subjectOf)).rejects.toMatchObject(LATE);
@@ -147,7 +147,7 @@ it('ends a request at its deadline', async () => {
   });
 });
 
-it('gives a request 9.5 s unless told otherwise', async () => {
+it('gives a request 9.5 s by default', async () => {
   const { pipeline, authorize } = face({});
   const authorized = await authorize(WHO_AM_I);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -170,7 +170,7 @@ it('gives a request 9.5 s unless told otherwise', async () => {
   }
 });
 
-it('logs and counts what was done, and what was rejected', async () => {
+it('logs and counts successful and failed requests', async () => {
   const { pipeline, metrics, lines, authorize } = face();
   const { progress } = (await authorize(WHO_AM_I)).caller;
   pipeline.observe(progress, { kind: 'none', wire: { method: 'GET', status: 200 }, ms: 1.234 });
@@ -195,7 +195,7 @@ it('logs and counts what was done, and what was rejected', async () => {
   ]);
 });
 
-it('logs ten of the fields that are wrong, every finding, why a token was rejected, and the time of the event', async () => {
+it('logs ten invalid fields, all findings, the reason for a rejected token, and the time of the event', async () => {
   const { pipeline, lines } = face();
   const violations = Array.from({ length: 12 }, (_, i) => ({ field: `f${i}`, description: 'is wrong' }));
   const invalid = new ExchangeError('INVALID_FIELD_VALUE', 'Wrong.', { violations });
@@ -219,7 +219,7 @@ const watching = transfer({
   read: ({ route, params }) => readRequest(route, params, 'from=OLDEST', undefined),
 });
 
-it('opens a stream, which takes no slot and forgets the call', async () => {
+it('opens a stream that occupies no slot and does not keep the call', async () => {
   const { pipeline, metrics, authorize, follower } = face();
   follower.start();
   const authorized = await authorize(WATCH);

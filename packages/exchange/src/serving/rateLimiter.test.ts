@@ -18,7 +18,7 @@ function drain(rates: RateLimiter, key: string): number {
   return taken;
 }
 
-it('lets the burst through at once, and then the rate', () => {
+it('allows a burst immediately, and then the rate', () => {
   const { clock, rates } = limiter();
   expect(drain(rates, 'a')).toBe(3);
   expect(drain(rates, 'b')).toBe(3);
@@ -30,7 +30,7 @@ it('lets the burst through at once, and then the rate', () => {
   expect(drain(rates, 'a')).toBe(3);
 });
 
-it('tells what is left, and when to retry', () => {
+it('reports the remaining quota and when to retry', () => {
   const { rates } = limiter();
   rates.bucketOf('a').take();
   expect(rates.bucketOf('a').quota()).toEqual({ limit: 3, remaining: 2, resetSeconds: 1 });
@@ -43,7 +43,7 @@ it('tells what is left, and when to retry', () => {
   });
 });
 
-it('holds ten thousand buckets, and evicts the least recently used', () => {
+it('keeps 10,000 buckets, and evicts the least recently used one', () => {
   const { rates } = limiter();
   drain(rates, 'idle');
   drain(rates, 'busy');

@@ -15,7 +15,7 @@ describe('the deliveries to one address', () => {
     return counts;
   }
 
-  it('are those of one party within its rate, of which ten seconds are saved up', () => {
+  it('are limited to the rate of a party, with a burst of ten seconds', () => {
     let now = 0;
     const destinations = new Destinations(SETTING, false, () => now);
     expect(taken(destinations, ['a'])).toEqual([20]);
@@ -25,7 +25,7 @@ describe('the deliveries to one address', () => {
     expect(taken(destinations, ['a'])).toEqual([20]);
   });
 
-  it('are those of all parties within the rate of all, and each gets its part', () => {
+  it('are limited to a common rate of all parties, which the parties share equally', () => {
     let now = 0;
     const destinations = new Destinations(SETTING, false, () => now);
     const counts = taken(destinations, ['a', 'b', 'c', 'd', 'e']);
@@ -37,7 +37,7 @@ describe('the deliveries to one address', () => {
     expect(taken(destinations, ['a'], '192.0.2.2')).toEqual([20]);
   });
 
-  it('may be tried again when there is room, and a try costs nothing', () => {
+  it('may be retried after the returned time, and rejected attempts do not count', () => {
     let now = 0;
     const destinations = new Destinations(SETTING, false, () => now);
     taken(destinations, ['a']);
@@ -50,7 +50,7 @@ describe('the deliveries to one address', () => {
   });
 });
 
-it('networks may be of both families, and a single address is one', () => {
+it('denies IPv4 and IPv6 networks and single addresses, and throws for an invalid network', () => {
   const { isDenied, ...rest } = new Destinations(
     { ...SETTING, deniedNetworks: ['8.8.8.0/24', '1.1.1.1', '2606:4700::/32'] },
     false,

@@ -62,8 +62,8 @@ async function toRaw(response: string): Promise<object> {
   }
 }
 
-describe('what is sent', () => {
-  it('is the payload with its headers, and the status comes back', async () => {
+describe('send', () => {
+  it('sends the payload with its headers, and returns the status', async () => {
     respond = (_, response) => response.writeHead(204).end();
     expect(await to(here('/hook'))).toEqual({
       status: 204,
@@ -80,7 +80,7 @@ describe('what is sent', () => {
     ]);
   });
 
-  it('is as long as its bytes, on a connection of its own, and says who sends', async () => {
+  it('sends the content length in bytes, a user agent and "connection: close", and returns retry-after', async () => {
     respond = (_, response) => {
       setTimeout(() => response.writeHead(503, { 'retry-after': '77' }).end(), 30);
     };
@@ -102,7 +102,7 @@ describe('what is sent', () => {
     ]);
   });
 
-  it('has a response of 16 KiB at most', async () => {
+  it('accepts a response of 16 KiB, and fails with a longer one', async () => {
     const responseOf = (bytes: number) => {
       respond = (_, response) => response.writeHead(200).end('x'.repeat(bytes));
       return to(here());
@@ -111,19 +111,19 @@ describe('what is sent', () => {
     expect(await responseOf(16 * 1024 + 1)).toMatchObject({ status: undefined });
   });
 
-  it('names what was wrong with TLS', async () => {
+  it('returns the error code if the TLS connection fails', async () => {
     respond = () => {};
     const { error } = await to(`https://127.0.0.1:${port}/`);
     expect(error).toMatch(/^the TLS connection failed \((EPROTO|ERR_SSL_\w+)\)$/);
   });
 
-  it('follows no redirect', async () => {
+  it('does not follow redirects', async () => {
     respond = (_, response) => response.writeHead(307, { location: here('/internal') }).end();
     expect(await to(here('/hook'))).toMatchObject({ status: 307 });
     expect(requests.map(({ path }) => path)).toEqual(['/hook']);
   });
 
-  it('reads no long response', async () => {
+  it('returns an error for a response longer than 16 KiB', async () => {
     respond = (_, response) => response.writeHead(200).end('x'.repeat(200_000));
     expect(await to(here())).toMatchObject({
       status: undefined,
@@ -131,7 +131,7 @@ describe('what is sent', () => {
     });
   });
 
-  it('ends when it is told to, whatever the endpoint does', async () => {
+  it('stops when it is aborted, even if the endpoint does not respond', async () => {
     respond = () => {};
     const stopping = new AbortController();
     const sent = to(here(), true, stopping.signal);
@@ -140,7 +140,7 @@ describe('what is sent', () => {
     expect(await sent).toMatchObject({ status: undefined });
   });
 
-  it('says in plain words why there was no response', async () => {
+  it('returns a readable error if the connection is closed or refused', async () => {
     respond = (request) => request.socket.destroy();
     expect(await to(here())).toMatchObject({ error: 'the connection was closed before a response' });
     expect(await to('http://127.0.0.1:1/')).toMatchObject({ error: 'the connection was refused' });
@@ -148,7 +148,7 @@ describe('what is sent', () => {
 });
 
 describe('an endpoint that responds with 1xx', () => {
-  it('is not waited for after it switched protocols', async () => {
+  it('causes an error if it switches protocols', async () => {
     const response = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
     expect(await toRaw(response)).toMatchObject({
       status: undefined,
@@ -156,7 +156,7 @@ describe('an endpoint that responds with 1xx', () => {
     });
   });
 
-  it('may do so a few times before its response, and not without an end', async () => {
+  it('may send five interim responses before its response, but not six', async () => {
     const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n';
     const response = 'HTTP/1.1 204 No Content\r\n\r\n';
     expect(await toRaw(hints.repeat(5) + response)).toMatchObject({ status: 204 });
@@ -167,7 +167,7 @@ describe('an endpoint that responds with 1xx', () => {
   });
 });
 
-describe('a name', () => {
+describe('the host name of an endpoint', () => {
   const url = () => `https://hooks.example.com:${port}/`;
 
   it.each([
@@ -179,7 +179,7 @@ describe('a name', () => {
     [['8.8.8.8', '127.0.0.1']],
     [['10.1.2.3', '2606:4700:4700::1111']],
     [[]],
-  ])('that stands for %j is not connected to', async (addresses) => {
+  ])('that resolves to %j is not connected to', async (addresses) => {
     resolving(addresses);
     respond = (_, response) => response.end();
     expect(await to(url(), false)).toMatchObject({
@@ -189,7 +189,7 @@ describe('a name', () => {
     expect(requests).toEqual([]);
   });
 
-  it('or an address in a network that the operator denies gets no connection', async () => {
+  it('in a network that the operator denies gets no connection, like an IP address in that network', async () => {
     respond = (_, response) => response.end();
     const denying = (network: string, at: string) =>
       send({ ...MESSAGE, url: at }, new Destinations({ ...SETTING, deniedNetworks: [network] }, true), never);
@@ -209,7 +209,7 @@ describe('a name', () => {
     expect(await denying('127.0.1.0/24', named)).toMatchObject({ status: 200 });
   });
 
-  it('of this machine gets no connection in production', async () => {
+  it('that resolves to this machine gets no connection in production mode', async () => {
     resolving(['127.0.0.1']);
     let connections = 0;
     const count = () => {
@@ -221,7 +221,7 @@ describe('a name', () => {
     expect(connections).toBe(0);
   });
 
-  it('is looked up once, so that one that changes between look-ups gains nothing', async () => {
+  it('is looked up only once, so that it cannot change to another address after the check', async () => {
     resolving(['127.0.0.1'], ['169.254.169.254']);
     respond = (_, response) => response.end();
     expect(await to(`http://hooks.example.com:${port}/`)).toMatchObject({ status: 200 });
@@ -230,7 +230,7 @@ describe('a name', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('of this machine is connected to in development mode', async () => {
+  it('that resolves to this machine is connected to in development mode', async () => {
     resolving(['127.0.0.1']);
     respond = (_, response) => response.end();
     expect(await to(`http://hooks.example.com:${port}/`)).toMatchObject({ status: 200 });
@@ -248,20 +248,20 @@ describe('a name', () => {
     ['ENODATA', 'ENODATA', 'the host name is not known'],
     ['ENODATA', 'ESERVFAIL', 'the host name could not be looked up'],
     ['ECONNREFUSED', 'ECONNREFUSED', 'the host name could not be looked up'],
-  ])('whose servers say %s and %s has no response, and the owner reads why', async (ipv4, ipv6, error) => {
+  ])('whose lookups fail with %s and %s causes a readable error', async (ipv4, ipv6, error) => {
     vi.spyOn(Resolver.prototype, 'resolve4').mockImplementation(failing(ipv4));
     vi.spyOn(Resolver.prototype, 'resolve6').mockImplementation(failing(ipv6));
     expect(await to(url(), false)).toMatchObject({ status: undefined, error });
   });
 
-  it.each(['localhost', 'localhost.'])('%s is this machine, without a name server', async (name) => {
+  it.each(['localhost', 'localhost.'])('%s resolves to this machine without a name server', async (name) => {
     vi.spyOn(Resolver.prototype, 'resolve4').mockImplementation(failing('ENOTFOUND'));
     vi.spyOn(Resolver.prototype, 'resolve6').mockImplementation(failing('ENOTFOUND'));
     respond = (_, response) => response.end();
     expect(await to(`http://${name}:${port}/`)).toMatchObject({ status: 200 });
   });
 
-  it('whose server does not respond is given up when the message is', async () => {
+  it('whose name server does not respond is no longer looked up when the delivery is aborted', async () => {
     const silent = createSocket('udp4');
     await once(silent.bind(0, '127.0.0.1'), 'listening');
     const { resolve4 } = Resolver.prototype;

@@ -59,7 +59,7 @@ describe('an API key', () => {
     expect((await exchange.logs()).join('\n')).not.toContain(created.authenticationKey.slice(4));
   });
 
-  it('lasts 90 days unless its creator says otherwise, and a year at most', async () => {
+  it('is valid for 90 days by default, and for a year at most', async () => {
     const lifeOf = ({ createTime, expireTime }: { createTime: string; expireTime: string }) =>
       (Date.parse(expireTime) - Date.parse(createTime)) / DAY_MS;
     expect(lifeOf(await create())).toBeCloseTo(90, 3);
@@ -74,7 +74,7 @@ describe('an API key', () => {
     }
   });
 
-  it('is created and deleted by the operator too, and every change is audited', async () => {
+  it('can be created and deleted by the operator, too, and every change is audited', async () => {
     const path = 'measurementConsumers/globex/apiKeys';
     const { name } = await ok(asOperator(exchange, 'POST', path, { displayName: 'For a stock client' }));
     await ok(asOperator(exchange, 'DELETE', name));
@@ -89,7 +89,7 @@ describe('an API key', () => {
     expect((await asOperator(exchange, 'DELETE', name)).status).toBe(404);
   });
 
-  it('is checked and not made when only validated', async () => {
+  it('is validated but not created with validateOnly', async () => {
     const { acme } = castOf(exchange);
     const path = `${acme.name}/apiKeys?validateOnly=true`;
     const validated = await ok(post(exchange, acme, path, { displayName: 'Never' }));
@@ -98,7 +98,7 @@ describe('an API key', () => {
     expect(apiKeys.map((key: { displayName: string }) => key.displayName)).not.toContain('Never');
   });
 
-  it('is one of at most 50, however many are asked for at once', async () => {
+  it('is rejected beyond the limit of 50 per consumer, even if many are created concurrently', async () => {
     const { globex } = castOf(exchange);
     const made = await Promise.all(
       Array.from({ length: 60 }, () =>
@@ -109,14 +109,14 @@ describe('an API key', () => {
     expect(statuses).toEqual([...Array(50).fill(200), ...Array(10).fill(400)]);
   });
 
-  it('is no bearer token of REST', async () => {
+  it('is rejected as a bearer token', async () => {
     const { authenticationKey } = await create();
     expect((await exchange.call(authenticationKey, 'GET', '/v2alpha/whoami')).status).toBe(401);
   });
 });
 
 describe('the holder of an API key', () => {
-  it('is its consumer, by a name that says which key it was', async () => {
+  it('is authenticated as the consumer, with the name of the key as the subject', async () => {
     const { name, authenticationKey, expireTime } = await create();
     const { verify, recall } = verifier();
     const verified = await verify(authenticationKey);
@@ -129,7 +129,7 @@ describe('the holder of an API key', () => {
     expect(recall(authenticationKey)).toBe(verified);
   });
 
-  it('is nobody with an unknown, malformed or changed key, and gets the one error', async () => {
+  it('is rejected with the same error for an unknown, malformed or changed key', async () => {
     const { authenticationKey: key } = await create();
     const last = key.at(-1) === 'A' ? 'E' : 'A';
     for (const wrong of [
@@ -149,7 +149,7 @@ describe('the holder of an API key', () => {
     }
   });
 
-  it('is nobody once the key has expired, also where it was accepted a moment before', async () => {
+  it('is rejected once the key has expired, even if it was accepted a moment before', async () => {
     const expireTime = new Date(Date.now() + 3600_000).toISOString();
     const { authenticationKey } = await create({ displayName: 'Short', expireTime });
     const { outcome, recall, state } = verifier(Date.parse(expireTime) - 1);
@@ -159,7 +159,7 @@ describe('the holder of an API key', () => {
     expect(await outcome(authenticationKey)).toBe('the API key has expired');
   });
 
-  it('is nobody within 30 s of the deletion of the key through another replica', async () => {
+  it('is rejected 30 s after the key was deleted through another replica', async () => {
     const { name, authenticationKey } = await create();
     const { outcome, state } = verifier();
     await outcome(authenticationKey);
@@ -170,7 +170,7 @@ describe('the holder of an API key', () => {
     expect(await outcome(authenticationKey)).toBe('the API key is unknown');
   });
 
-  it('is nobody at once where the key was deleted, even if a lookup was under way', async () => {
+  it('is rejected immediately by the replica that deleted the key, even with a lookup in progress', async () => {
     const { name, authenticationKey } = await create();
     const { outcome, verify, recall, invalidate } = verifier();
     const underWay = verify(authenticationKey);

@@ -58,7 +58,7 @@ async function mutations(
 }
 
 describe('the audit log', () => {
-  it('tells who did what to what, in order, once each', async () => {
+  it('lists the principal, operation and resource of each change, in order and without duplicates', async () => {
     const requestIds: string[] = [];
     const made = await mutations(async (method, path, body, token = exchange.dev.operator.token) => {
       const reply = await exchange.call(token, method, `/v2alpha/${path}`, body);
@@ -95,7 +95,7 @@ describe('the audit log', () => {
     expect(await listAll(exchange, 'auditEntries?filter.name=dataProviders/nobody')).toEqual([]);
   });
 
-  it('tells nothing of what was refused or changed nothing', async () => {
+  it('has no entry for a request that was rejected or changed nothing', async () => {
     const before = await entries('auditEntries', 12);
     await ok(operator('POST', `${streamly.name}:resume`));
     for (const reply of [
@@ -110,7 +110,7 @@ describe('the audit log', () => {
     expect(await listAll(exchange, 'auditEntries')).toEqual(before);
   });
 
-  it('is followed page by page without missing what is written meanwhile', async () => {
+  it('can be read page by page without missing entries that are written concurrently', async () => {
     const { name } = await ok(operator('POST', 'duchies?duchyId=followed', {}));
     const start = (await entries(`auditEntries?filter.name=${name}`, 1)).length;
     let writing = true;
@@ -161,7 +161,7 @@ describe('the audit log', () => {
     expect(await entries(`auditEntries?filter.name=${name}`, start + 60)).toHaveLength(start + 60);
   });
 
-  it('has page tokens of its own', async () => {
+  it('rejects a page token with another filter', async () => {
     const { nextPageToken } = await ok(operator('GET', 'auditEntries?pageSize=1'));
     const other = await operator('GET', `auditEntries?filter.name=${acme.name}&pageToken=${nextPageToken}`);
     expect(errorOf(other)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
@@ -169,7 +169,7 @@ describe('the audit log', () => {
 });
 
 describe('a dry run', () => {
-  it('of each mutation answers what would be, and leaves no trace', async () => {
+  it('of each mutation returns the resulting resource, and changes nothing', async () => {
     const principal = { issuer: issuerOf(exchange), subject: 'dry', resource: acme.name };
     const bound = await ok(operator('POST', 'principals', principal));
     const { certificatePem: x509Pem } = await createRoot('root', Date.now());
@@ -202,7 +202,7 @@ describe('a dry run', () => {
     await ok(operator('DELETE', root.name));
   });
 
-  it('fails as the mutation would', async () => {
+  it('fails with the error of the mutation', async () => {
     const run = async (method: string, path: string, body?: unknown) =>
       operator(method, `${path}${path.includes('?') ? '&' : '?'}validateOnly=true`, body);
     const taken = await run(

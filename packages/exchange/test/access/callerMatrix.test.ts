@@ -25,15 +25,15 @@ afterAll(async () => {
   expect(await world.exchange.stop()).toEqual([]);
 });
 
-describe('every caller at every operation', () => {
-  it('has a row in the matrix for each binding that is served, and none besides', () => {
+describe('the caller matrix', () => {
+  it('has exactly one row for each binding that is served', () => {
     expect(Object.keys(MATRIX).sort()).toEqual((ROUTES as readonly Route[]).map(bindingOf).sort());
   });
 
   // With `npm run stress`, every caller requests every target of every route. In other runs, the test of each route
   // requests only some targets, and different routes select different targets.
   it.each((ROUTES as readonly Route[]).map((route, i) => [bindingOf(route), route, i] as const))(
-    '%s',
+    'determines whether each caller is allowed or denied: %s',
     async (binding, route, i) => {
       const row = MATRIX[binding]!;
       const all = targetsOf(route);
@@ -55,7 +55,7 @@ describe('every caller at every operation', () => {
     },
   );
 
-  it('every target is requested by somebody who may not', () => {
+  it('requests every target as a caller without access', () => {
     const turns = (ROUTES as readonly Route[]).flatMap((route, i) =>
       world.callers.map((caller, j) => {
         return { row: MATRIX[bindingOf(route)]!, caller, targets: targetsOf(route), turn: i + j };
@@ -64,11 +64,11 @@ describe('every caller at every operation', () => {
     expect(neverSelected(turns)).toEqual([]);
   });
 
-  it('has changed nothing', async () => {
+  it('changes no stored data', async () => {
     expect(await stored(world.exchange)).toEqual(before);
   });
 
-  it('a row without access is not a route', () => {
+  it('does not compile a route without `access`', () => {
     const { access: _access, ...rest } = ROUTES[0];
     // @ts-expect-error: `access` is a required property of a Route.
     const route: Route = rest;
@@ -76,8 +76,8 @@ describe('every caller at every operation', () => {
   });
 });
 
-describe('before anything else is looked at', () => {
-  it('a denial does not depend on the body or the query', async () => {
+describe('a denial', () => {
+  it('does not depend on the body or the query', async () => {
     const { exchange } = world;
     const { globex } = castOf(exchange);
     const paths = [
@@ -98,7 +98,7 @@ describe('before anything else is looked at', () => {
   });
 
   // The wildcard `-` belongs to no party, so a path that contains it is denied even below the caller's own name.
-  it('the wildcard is denied below an owner, too', async () => {
+  it('also applies to the wildcard below the name of an owner', async () => {
     const { exchange } = world;
     const { acme, streamly } = castOf(exchange);
     for (const [party, path] of [

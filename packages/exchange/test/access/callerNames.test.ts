@@ -52,8 +52,8 @@ async function changingNothing(act: () => Promise<void>): Promise<void> {
   expect(await stored(exchange)).toEqual(before);
 }
 
-describe('a child is not reached through another parent', () => {
-  it('a requisition through another data provider', async () => {
+describe('access through a wrong parent', () => {
+  it('to a requisition is rejected for another data provider', async () => {
     const measurement = await createMeasurement(exchange, acme, [streamly, chirper]);
     const requisition = await requisitionOf(exchange, streamly, measurement);
     const stolen = `${chirper.name}/requisitions/${idOf(requisition)}`;
@@ -70,7 +70,7 @@ describe('a child is not reached through another parent', () => {
     });
   });
 
-  it('a measurement through another measurement consumer', async () => {
+  it('to a measurement is rejected for another measurement consumer', async () => {
     const measurement = await createMeasurement(exchange, acme, [streamly]);
     const stolen = `${globex.name}/measurements/${idOf(measurement)}`;
     await changingNothing(async () => {
@@ -90,7 +90,7 @@ describe('a child is not reached through another parent', () => {
     });
   });
 
-  it('a requisition through another measurement, of the same consumer or of another', async () => {
+  it('to a requisition is rejected for another measurement of the same consumer or of another one', async () => {
     const measurement = await createMeasurement(exchange, acme, [streamly]);
     const { name } = await requisitionOf(exchange, streamly, measurement);
     const seen = (m: { name: string }) => `${m.name}/requisitions/${idOf({ name })}`;
@@ -101,7 +101,7 @@ describe('a child is not reached through another parent', () => {
     expect(await attempt(globex, 'GET', seen(foreign))).toBe('404 REQUISITION_NOT_FOUND');
   });
 
-  it('a descriptor or a certificate through another owner', async () => {
+  it('to a descriptor or a certificate is rejected for another owner', async () => {
     const descriptor = `eventGroupMetadataDescriptors/${idOf(await descriptorOf(streamly))}`;
     const NO_DESCRIPTOR = '404 EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND';
     await changingNothing(async () => {
@@ -120,8 +120,8 @@ describe('a child is not reached through another parent', () => {
   });
 });
 
-describe('names inside a request are held to what the path is', () => {
-  it('a measurement is created with the certificates of its own parties', async () => {
+describe('names in a request', () => {
+  it('must refer to certificates of the parties of the measurement that is created', async () => {
     const good = measurementRequest(acme, [streamly]);
     const entry = good.dataProviders[streamly.name]!;
     const withEntry = (changes: object) => ({
@@ -160,7 +160,7 @@ describe('names inside a request are held to what the path is', () => {
     });
   });
 
-  it('a requisition is fulfilled with a certificate of its own provider', async () => {
+  it('must refer to a certificate of the provider whose requisition is fulfilled', async () => {
     const measurement = await createMeasurement(exchange, acme, [streamly, chirper]);
     const requisition = await requisitionOf(exchange, streamly, measurement);
     const namesake = await addCertificate(exchange, chirper.name, idOf({ name: streamly.certificate }));
@@ -181,7 +181,7 @@ describe('names inside a request are held to what the path is', () => {
     });
   });
 
-  it('a name in a body that repeats the path says the same', async () => {
+  it('must match the path if they repeat it', async () => {
     const descriptor = await descriptorOf(streamly);
     const other = await descriptorOf(streamly);
     const body = { name: other.name, descriptorSet: DESCRIPTOR_SET };
@@ -191,7 +191,7 @@ describe('names inside a request are held to what the path is', () => {
     expect(await attempt(acme, 'POST', `${measurement.name}:cancel`, wrong)).toBe('400 INVALID_FIELD_VALUE');
   });
 
-  it('a batch names what is under its parent, and learns nothing of what is not', async () => {
+  it('must be under the parent of a batch, whose error does not reveal whether other resources exist', async () => {
     const theirs = await createMeasurement(exchange, globex, [streamly]);
     const own = await createMeasurement(exchange, acme, [streamly]);
     const batch = (name: string) =>
@@ -217,7 +217,7 @@ describe('names inside a request are held to what the path is', () => {
 });
 
 describe('a page token', () => {
-  it('belongs to one list, and grants nothing to whoever holds it', async () => {
+  it('is valid for one list only, and grants no access to other callers', async () => {
     const mine = await createMeasurement(exchange, acme, [streamly, chirper]);
     await createMeasurement(exchange, acme, [streamly, chirper]);
     for (let i = 0; i < 2; i++) await createMeasurement(exchange, globex, [streamly, chirper]);
@@ -281,7 +281,7 @@ describe('a page token', () => {
 });
 
 describe("a data provider's view", () => {
-  it('holds nothing of the entries, results and refusals of the other providers', async () => {
+  it('contains no entries, results or refusals of the other providers', async () => {
     const request = measurementRequest(acme, [streamly, chirper]);
     const { dataProviderPublicKey, encryptedRequisitionSpec, nonceHash } =
       request.dataProviders[chirper.name]!;

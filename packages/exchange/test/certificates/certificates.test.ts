@@ -50,7 +50,7 @@ async function auditOf(name: string): Promise<string[]> {
 }
 
 describe.each(KINDS)('a certificate of a %s', (kind) => {
-  it('is registered as DER or as PEM, and read back as it is', async () => {
+  it('is registered as DER or PEM, and returned unchanged', async () => {
     const party = parties[kind];
     for (const form of ['x509Der', 'x509Pem'] as const) {
       const made = await newCertificate();
@@ -96,7 +96,7 @@ describe.each(KINDS)('a certificate of a %s', (kind) => {
     ]);
   });
 
-  it('is nobody else’s to register, list, revoke or release', async () => {
+  it('cannot be registered, listed, revoked or released by another party', async () => {
     const party = parties[kind];
     const name = await created(party);
     for (const other of [...Object.values(parties), globex].filter((p) => p !== party)) {
@@ -111,7 +111,7 @@ describe.each(KINDS)('a certificate of a %s', (kind) => {
     expect(await get(exchange, party, name)).not.toHaveProperty('revocationState');
   });
 
-  it('has a party, or it is NOT_FOUND', async () => {
+  it('is NOT_FOUND if its party or its name is unknown', async () => {
     const nobody = { ...operator, name: parties[kind].name.replace(/\/.*/, '/nobody') };
     const reason = {
       measurementConsumer: 'MEASUREMENT_CONSUMER',
@@ -147,8 +147,8 @@ async function eventually(attempt: () => Promise<Reply>): Promise<Reply['json']>
   return ok(reply);
 }
 
-describe('registering', () => {
-  it('takes one certificate with a key identifier, in one form', async () => {
+describe('registering a certificate', () => {
+  it('requires one certificate with a key identifier, either as DER or as PEM', async () => {
     const { x509Der, x509Pem } = await newCertificate();
     const bare = await newCertificate(undefined, { extensions: [] });
     const long = await newCertificate(undefined, {
@@ -181,7 +181,7 @@ describe('registering', () => {
     expect(await ok(create(acme, { certificate: body }))).not.toHaveProperty('revocationState');
   });
 
-  it('happens once: a second time names the first', async () => {
+  it('rejects a duplicate with the name of the existing certificate', async () => {
     const { x509Der, x509Pem } = await newCertificate();
     const { name } = await ok(create(acme, { x509Der }));
     const again = await create(acme, { x509Pem });
@@ -189,7 +189,7 @@ describe('registering', () => {
     expect(metadata(again)).toEqual({ existing: name });
   });
 
-  it('by a squatter keeps nobody out: neither the certificate nor its key is taken', async () => {
+  it('by another party reserves neither the certificate nor its key', async () => {
     for (const squatter of [globex, streamly, parties.duchy]) {
       const keys = await generateKeys();
       const [certificate, renewed] = [await newCertificate(keys), await newCertificate(keys)];
@@ -213,7 +213,7 @@ describe('registering', () => {
     expect(ailments.map(({ check, severity }) => [check, severity])).toEqual([['key-shared', 'warning']]);
   });
 
-  it('of a certificate of another party gives it no use of that party’s key', async () => {
+  it('that belongs to another party does not affect that party', async () => {
     const { publicKey } = await get(exchange, operator, streamly.name);
     const { x509Der } = await get(exchange, operator, streamly.certificate);
     const copied = await ok(create(globex, { x509Der }));
@@ -234,7 +234,7 @@ describe('registering', () => {
     await ok(exchange.call(globex.token, 'PATCH', `/v2alpha/${globex.name}`, { publicKey: own }));
   });
 
-  it('has one winner when a party registers one certificate several times at once', async () => {
+  it('succeeds once if a party registers the same certificate several times concurrently', async () => {
     for (let race = 0; race < 10; race++) {
       const { x509Der } = await newCertificate();
       const replies = await Promise.all(Array.from({ length: 4 }, () => create(acme, { x509Der })));
@@ -242,7 +242,7 @@ describe('registering', () => {
     }
   });
 
-  it('is answered with what the checks find about its issuer', async () => {
+  it('returns a finding if no trusted root issued the certificate', async () => {
     const root = await newCertificate(undefined, {
       extensions: [
         new x509.BasicConstraintsExtension(true, undefined, true),
@@ -263,7 +263,7 @@ describe('registering', () => {
   });
 });
 
-describe('revoking', () => {
+describe('revoking a certificate', () => {
   const ILLEGAL = '400 FAILED_PRECONDITION CERTIFICATE_REVOCATION_STATE_ILLEGAL';
   it.each([
     [['HOLD', 'HOLD'], 'HOLD', 1],
@@ -272,7 +272,7 @@ describe('revoking', () => {
     [['REVOKED', 'HOLD'], ILLEGAL, 1],
     [['REVOKED', 'release'], ILLEGAL, 1],
     [['release'], ILLEGAL, 0],
-  ])('by %j ends in %s after %i changes', async (steps, outcome, changes) => {
+  ])('with the steps %j ends in %s after %i changes', async (steps, outcome, changes) => {
     const name = await created(acme);
     const replies: Reply[] = [];
     for (const step of steps) {
@@ -284,7 +284,7 @@ describe('revoking', () => {
     expect(await auditOf(name)).toHaveLength(1 + changes);
   });
 
-  it('takes HOLD or REVOKED', async () => {
+  it('rejects states other than HOLD and REVOKED', async () => {
     for (const body of [{}, { revocationState: 'REVOCATION_STATE_UNSPECIFIED' }, { revocationState: 2 }]) {
       expect(errorOf(await post(exchange, acme, `${acme.certificate}:revoke`, body))).toMatch(
         /^400 .* revocationState$/,
@@ -293,7 +293,7 @@ describe('revoking', () => {
   });
 });
 
-it('only looks when it is told to validate', async () => {
+it('validateOnly checks registering, revoking and releasing a certificate without changing anything', async () => {
   const name = await created(acme);
   const held = await created(acme);
   await ok(revoke(acme, held, 'HOLD'));

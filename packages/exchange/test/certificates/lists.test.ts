@@ -28,7 +28,7 @@ function revoke(party: DevParty, name: string, revocationState: string): Promise
 }
 
 describe('a list of certificates', () => {
-  it('comes in pages, whole and in order, while others register and revoke', async () => {
+  it('is complete and in order across pages while certificates are concurrently registered and revoked', async () => {
     const party = globex;
     const known = await register(exchange, party, 60);
     let paging = true;
@@ -61,7 +61,7 @@ describe('a list of certificates', () => {
     expect(pages.slice(0, -1).every((page) => page.length === 7)).toBe(true);
   });
 
-  it('can be of some keys only, and its page tokens belong to them', async () => {
+  it('can be filtered by key, and its page tokens are valid only with the same filter', async () => {
     const [a, b] = [await generateKeys(), await generateKeys()];
     const wanted = [await created(acme, a), await created(acme, b), await created(acme, a)];
     await created(streamly);
@@ -92,7 +92,7 @@ describe('a list of certificates', () => {
     }
   });
 
-  it('says how long those still have that expire within 30 days, and the metrics count them', async () => {
+  it('shows the remaining time of certificates that expire within 30 days, and the metrics count them', async () => {
     const expiring = async (days: number) => {
       const notAfter = new Date(Date.now() + days * DAY_MS);
       const { x509Der } = await newCertificate(undefined, { notAfter });

@@ -81,7 +81,7 @@ async function cascaded(): Promise<void> {
 
 describe('a revoked certificate', () => {
   it.each(['REVOKED', 'HOLD'])(
-    'that is %s fails what is pending and leaves what has ended',
+    'that is %s fails pending measurements, and leaves ended ones unchanged',
     async (state) => {
       const owner = await renewed(acme);
       const make = () => createMeasurement(exchange, owner, [streamly, chirper]);
@@ -132,7 +132,7 @@ describe('a revoked certificate', () => {
     },
   );
 
-  it('fails what names it for a provider, and what has a result of it', async () => {
+  it('fails measurements that name it for a provider, and those with a result signed with it', async () => {
     const [named, signer] = [await renewed(streamly), await renewed(streamly)];
     const entry = await createMeasurement(exchange, acme, [named, chirper]);
     const result = await createMeasurement(exchange, acme, [streamly, chirper]);
@@ -151,7 +151,7 @@ describe('a revoked certificate', () => {
     }
   });
 
-  it('is of no use from the moment of the answer, also while the cascade has still to come', async () => {
+  it('is rejected immediately after the revocation, even while the cascade has not finished', async () => {
     const owner = await renewed(acme);
     const signer = await renewed(streamly);
     const [first, second] = [
@@ -196,7 +196,7 @@ describe('a revoked certificate', () => {
     for (const { name } of [first, second]) expect((await get(exchange, acme, name)).state).toBe('FAILED');
   });
 
-  it('can be held, released and held again; what has failed stays failed', async () => {
+  it('can be held and released repeatedly, and failed measurements stay failed', async () => {
     const owner = await renewed(acme);
     const failed: Reply['json'][] = [];
     for (let round = 0; round < 3; round++) {
@@ -214,7 +214,7 @@ describe('a revoked certificate', () => {
     expect((await get(exchange, owner, usable.name)).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
   });
 
-  it('can be released at once: the release comes after what rested on it has failed', async () => {
+  it('can be released immediately, and the release waits until its measurements have failed', async () => {
     const owner = await renewed(acme);
     const before: string[] = [];
     for (let i = 0; i < 20; i++) before.push((await createMeasurement(exchange, owner, [streamly])).name);
@@ -223,7 +223,7 @@ describe('a revoked certificate', () => {
     for (const name of before) expect((await get(exchange, owner, name)).state).toBe('FAILED');
   });
 
-  it('that goes from hold to revoked says why each measurement failed, and fails it once', async () => {
+  it('that is concurrently held and revoked ends as REVOKED, and its measurement fails with the reason', async () => {
     const owner = await renewed(globex);
     const { name } = await createMeasurement(exchange, owner, [streamly]);
     const replies = await Promise.all([
@@ -239,7 +239,7 @@ describe('a revoked certificate', () => {
   });
 });
 
-it('does not wait for those who come after it', async () => {
+it('revokes a certificate although later transactions always hold share locks on it', async () => {
   const owner = await renewed(acme);
   const [party, id] = owner.certificate.split('/certificates/') as [string, string];
   const db = new Sql({ connection: { connectionString: exchange.database.url }, applicationName: 'sharers' });
@@ -264,7 +264,7 @@ it('does not wait for those who come after it', async () => {
   await db.close();
 });
 
-it('fails a measurement whose creation had found the certificate in force before it', async () => {
+it('fails a measurement whose creation checked the certificate before its revocation', async () => {
   for (const owned of [true, false]) {
     const [owner, provider] = owned ? [await renewed(acme), streamly] : [acme, await renewed(streamly)];
     const holder = new pg.Client({ connectionString: exchange.database.url });
@@ -316,7 +316,7 @@ async function statesOf(names: string[]): Promise<Map<string, string>> {
 }
 
 describe('races', () => {
-  it('of many revocations with the last fulfillment end in one of two ways', async () => {
+  it('of a revocation and the last fulfillment end as SUCCEEDED if fulfilled, and otherwise as FAILED', async () => {
     const RACES = rounds(160, 24);
     const [owners, signers] = [
       await register(exchange, acme, RACES / 2),
@@ -350,7 +350,7 @@ describe('races', () => {
     expect(RACES - refused).toBeGreaterThan(RACES / 50);
   });
 
-  it('of many revocations with a create leave nothing pending', async () => {
+  it('of a revocation and the creation of a measurement leave no measurement pending', async () => {
     const RACES = rounds(120, 16);
     const [owners, named] = [
       await register(exchange, acme, RACES / 2),
@@ -378,7 +378,7 @@ describe('races', () => {
     expect(refused).toBeGreaterThan(RACES / 50);
   });
 
-  it('left nothing pending that rests on a certificate out of force', async () => {
+  it('leave no pending measurement that depends on a revoked or held certificate', async () => {
     const left = await exchange.database.query(
       `SELECT m.id FROM measurements m JOIN requisitions r ON r.measurement = m.id JOIN certificates c
            ON (c.party, c.id) IN ((m.consumer, m.certificate), (r.provider, r.certificate),

@@ -44,10 +44,10 @@ async function cascaded(database: Database): Promise<void> {
   }
 }
 
-describe('the many measurements that rest on one certificate', () => {
+describe('many measurements that depend on one revoked certificate', () => {
   const sides = [['consumer', 'REVOKED'], ...(isStress ? [['provider', 'HOLD']] : [])];
   it.each(sides)(
-    'of a %s are failed while others are created',
+    'of a %s are failed while other measurements are created',
     { timeout: 120_000 },
     async (side, revocationState) => {
       const exchange = await startExchange({ rate, logLevel: 'error' });
@@ -103,7 +103,7 @@ describe('the many measurements that rest on one certificate', () => {
 });
 
 describe('an exchange that is killed in the middle of a cascade', () => {
-  it.runIf(isStress)('leaves it to the others, and to itself when it is back', async () => {
+  it.runIf(isStress)('leaves the rest to other replicas, or to itself after a restart', async () => {
     const database = await createDatabase();
     const config = { rate };
     const first = await startExchangeProcess({ databaseUrl: database.url, config });

@@ -42,28 +42,28 @@ afterAll(async () => {
 });
 
 describe.each([
-  ['a microsecond before its first moment', '2026-02-28T23:59:59.999999Z', false],
-  ['at its first moment', NOT_BEFORE, true],
-  ['at its last moment', NOT_AFTER, true],
-  ['a microsecond after its last moment', '2026-05-01T00:00:00.000001Z', false],
-])('%s', (_title, now, isValid) => {
-  it(`it is ${isValid ? '' : 'not '}usable`, async () => {
+  ['a microsecond before notBefore', '2026-02-28T23:59:59.999999Z', false],
+  ['at notBefore', NOT_BEFORE, true],
+  ['at notAfter', NOT_AFTER, true],
+  ['a microsecond after notAfter', '2026-05-01T00:00:00.000001Z', false],
+])('a certificate %s', (_title, now, isValid) => {
+  it(`is ${isValid ? '' : 'not '}usable`, async () => {
     const certificate = (await getCertificate(db, PARTY, 'first'))!;
     expect(whyUnusable(certificate, now) === undefined).toBe(isValid);
     expect((await usableCertificates(db, PARTY, now)).map(({ id }) => id)).toEqual(isValid ? ['first'] : []);
   });
 
-  it(`it is ${isValid ? '' : 'not '}the preferred one`, async () => {
+  it(`is ${isValid ? '' : 'not '}the preferred certificate`, async () => {
     expect((await getPreferredCertificate(db, PARTY, now))!.id).toBe(isValid ? 'first' : 'other');
   });
 });
 
 it.each([
-  ['a moment more than 30 days', '2026-03-31T23:59:59.000000Z', false],
+  ['30 days and 1 s', '2026-03-31T23:59:59.000000Z', false],
   ['30 days', '2026-04-01T00:00:00.000000Z', true],
-  ['nothing', NOT_AFTER, true],
-  ['less than nothing', '2026-05-01T00:00:01.000000Z', false],
-])('with %s left, it expires soon: %s', async (_left, now, isSoon) => {
+  ['0 s', NOT_AFTER, true],
+  ['-1 s', '2026-05-01T00:00:01.000000Z', false],
+])('counts a certificate as expiring only in its last 30 days: %s left at %s', async (_left, now, isSoon) => {
   const certificate = (await getCertificate(db, PARTY, 'first'))!;
   expect(expiresIn(certificate, now) !== undefined).toBe(isSoon);
   const counts = await countExpiring(db, now, EXPIRING_DAYS);

@@ -44,8 +44,8 @@ async function seen(
   return lines;
 }
 
-describe('every version is in the log once, in order, for those who see it', () => {
-  it('of a measurement for its consumer, and of its requisitions for both sides, each under its own name', async () => {
+describe('the log of changes', () => {
+  it('lists each version of a measurement for its consumer, and of its requisitions for both parties', async () => {
     let [measurement, requisition] = ['', ''];
     const lines = await seen({ acme: 5, globex: 0, streamly: 2, chirper: 0 }, async () => {
       const made = await createMeasurement(exchange, world.acme, [world.streamly]);
@@ -68,7 +68,7 @@ describe('every version is in the log once, in order, for those who see it', () 
     });
   });
 
-  it('also of a requisition whose measurement does not change', async () => {
+  it('lists a new version of a requisition whose measurement does not change', async () => {
     const measurement = await world.create(2);
     const requisition = await requisitionOf(exchange, world.streamly, measurement);
     const lines = await seen({ acme: 1, globex: 0, streamly: 1, chirper: 0 }, async () => {
@@ -80,7 +80,7 @@ describe('every version is in the log once, in order, for those who see it', () 
     expect(lines.acme).toEqual([`measurements/${idOf(measurement)}/${deferred}`]);
   });
 
-  it('of those that one party refuses and another had to withdraw', async () => {
+  it('lists the version of a refused requisition, and of a withdrawn one of another provider', async () => {
     const lines = await seen({ acme: 6, globex: 0, streamly: 2, chirper: 2 }, async () => {
       const measurement = await world.create(2);
       const requisition = await requisitionOf(exchange, world.streamly, measurement);
@@ -95,7 +95,7 @@ describe('every version is in the log once, in order, for those who see it', () 
     expect(states(lines.chirper!)).toEqual(['UNFULFILLED 1', 'WITHDRAWN 2']);
   });
 
-  it('of a computation for each of its duchies, whatever of it has changed', async () => {
+  it('lists each version of a computation for each of its duchies, in order', async () => {
     const duchies = all(world.duchies);
     const tokens = await Promise.all(duchies.map((duchy) => tokenNow(exchange, duchy)));
     const measurement = await world.create(2);
@@ -118,7 +118,7 @@ describe('every version is in the log once, in order, for those who see it', () 
     }
   });
 
-  it('of event groups for provider and consumer, of descriptors, certificates and parties for the party', async () => {
+  it('lists event groups for provider and consumer, and other resources of a party only for the party', async () => {
     const { acme, streamly } = world;
     let [group, descriptor, certificate] = ['', '', ''];
     const lines = await seen({ acme: 4, globex: 0, streamly: 7, chirper: 0 }, async () => {
@@ -152,7 +152,7 @@ describe('every version is in the log once, in order, for those who see it', () 
     expect([lines.globex, lines.chirper]).toEqual([[], []]);
   });
 
-  it('and nothing of what was only validated', async () => {
+  it('lists nothing for a validateOnly request', async () => {
     const lines = await seen({ acme: 1, globex: 0, streamly: 0, chirper: 0 }, async () => {
       const path = `/v2alpha/${world.acme.name}`;
       for (const query of ['?validateOnly=true', '']) {
@@ -164,7 +164,7 @@ describe('every version is in the log once, in order, for those who see it', () 
 });
 
 describe('pages of changes', () => {
-  it('follow each other without a gap or a repeat, and there is always a next one', async () => {
+  it('follow each other without gaps or duplicates, and always have a next page token', async () => {
     const token = await tokenNow(exchange, world.acme);
     for (let i = 0; i < 3; i++) await createMeasurement(exchange, world.acme, [world.streamly]);
     const whole = await changesBehind(exchange, world.acme, token, 6);
@@ -180,12 +180,12 @@ describe('pages of changes', () => {
     expect(empty).toEqual({ changes: [], nextPageToken: next });
   });
 
-  it('begin with the oldest change where that is asked for', async () => {
+  it('begin with the oldest change with from=OLDEST', async () => {
     const { changes } = await page(exchange, world.streamly, 'from=OLDEST&pageSize=1');
     expect(changes).toMatchObject([{ name: world.streamly.name, kind: 'PARTY', version: 1 }]);
   });
 
-  it('have the newest changes where that is asked for, in their order, and go on behind them', async () => {
+  it('contain the newest changes in order with from=NEWEST, and continue after them', async () => {
     const all = await page(exchange, world.acme, 'from=OLDEST&pageSize=1000');
     expect(all.changes.length).toBeGreaterThan(3);
     const newest = await page(exchange, world.acme, 'from=NEWEST&pageSize=3');
@@ -197,7 +197,7 @@ describe('pages of changes', () => {
     expect(next).toMatchObject({ name });
   });
 
-  it('leave out other kinds, and their tokens go on behind what was left out, with any filter', async () => {
+  it('omit kinds that are not in the filter, and their tokens continue after the omitted changes', async () => {
     const token = await tokenNow(exchange, world.acme);
     await createMeasurement(exchange, world.acme, [world.streamly]);
     await ok(
@@ -215,7 +215,7 @@ describe('pages of changes', () => {
     expect((await page(exchange, world.acme, `pageToken=${none.nextPageToken}`)).changes).toEqual([]);
   });
 
-  it('are read by the party alone, and its tokens are good for nobody else', async () => {
+  it('can be read only by their party, and their tokens are rejected for other parties', async () => {
     const { acme, globex } = world;
     const token = await tokenNow(exchange, acme);
     const other = await exchange.call(globex.token, 'GET', `/v2alpha/${acme.name}/changes`);
@@ -226,7 +226,7 @@ describe('pages of changes', () => {
     );
   });
 
-  it('are rejected for a token that the log no longer reaches back to', async () => {
+  it('are rejected with CHANGE_TOKEN_EXPIRED if changes after the token were removed', async () => {
     const { globex, database } = { globex: world.globex, database: exchange.database };
     const patch = () =>
       ok(exchange.call(globex.token, 'PATCH', `/v2alpha/${globex.name}`, { displayName: 'Globex' }));
@@ -253,7 +253,7 @@ describe('pages of changes', () => {
     expect(await changesBehind(exchange, globex, end, 1)).toHaveLength(1);
   });
 
-  it('hold back what comes behind a transaction that may still commit, and then have both in order', async () => {
+  it('hold back changes after an open transaction until it has committed, and then contain both in order', async () => {
     const { acme } = world;
     const token = await tokenNow(exchange, acme);
     const late = new pg.Client({ connectionString: exchange.database.url });

@@ -91,7 +91,7 @@ function followPages(token: string) {
   };
 }
 
-it(`appear once and in the order of the log where they commit ${HELD_MS} ms after later ones`, async () => {
+it(`returns changes once and in log order if their transactions commit ${HELD_MS} ms after later ones`, async () => {
   const late: Json[] = [];
   for (let i = 0; i < LATE; i++) late.push(await createMeasurement(exchange, acme, [streamly]));
   const token = await tokenNow(exchange, acme);

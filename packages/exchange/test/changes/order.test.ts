@@ -61,7 +61,7 @@ async function idsWhileLocked(query: string, id: string, work: () => Promise<Rep
 
 const MEASUREMENT = 'SELECT FROM measurements WHERE id = $1';
 
-describe('a transaction that waits for a lock has no ID yet', () => {
+describe('a transaction that waits for a lock', () => {
   const pending = () => createMeasurement(exchange, world.acme, [world.streamly]);
 
   const cases: [string, string, () => Promise<{ id: string; run: () => Promise<Reply> }>][] = [
@@ -144,7 +144,7 @@ describe('a transaction that waits for a lock has no ID yet', () => {
     ],
   ];
 
-  it.each(cases)('%s', async (_operation, query, prepare) => {
+  it.each(cases)('has no transaction ID yet: %s', async (_operation, query, prepare) => {
     const { id, run } = await prepare();
     expect(await idsWhileLocked(query, id, run)).toEqual([null]);
   });
@@ -157,7 +157,7 @@ const makeGroup = (): Promise<Json> =>
     }),
   );
 
-describe('a transaction begins again where a later one was faster', () => {
+describe('a transaction that was overtaken by a later one', () => {
   let db: Database;
   beforeAll(() => {
     db = new Database({ connection: { connectionString: exchange.database.url }, applicationName: 'test' });
@@ -184,7 +184,7 @@ describe('a transaction begins again where a later one was faster', () => {
     return count;
   }
 
-  it('and never for what was written long ago, when IDs had other upper bits', async () => {
+  it('is not restarted for rows written long ago, when transaction IDs had other upper bits', async () => {
     const isRefused = sql<{ wait: boolean }>(
       'test_is_refused',
       `SELECT NOT (${isNotLater('((pg_current_xact_id()::text::numeric + $1::bigint + 4294967296) % 4294967296)::text::xid')}) AS wait`,
@@ -195,7 +195,7 @@ describe('a transaction begins again where a later one was faster', () => {
     expect(await Promise.all(asked)).toEqual([false, true, true, false, false, false, false, false]);
   });
 
-  it('with measurements, and what duchies see of them', async () => {
+  it('is restarted if it changes a measurement', async () => {
     const { name } = await world.create(2);
     const { firstWorker } = world.duchies;
     const count = await attempts(
@@ -214,7 +214,7 @@ describe('a transaction begins again where a later one was faster', () => {
   const put = (party: { token: string }, name: string, body: object, method = 'PUT') =>
     ok(exchange.call(party.token, method, `/v2alpha/${name}`, body));
 
-  it('with event groups', async () => {
+  it('is restarted if it changes an event group', async () => {
     const { streamly, acme } = world;
     const { name } = await makeGroup();
     const count = await attempts(
@@ -228,7 +228,7 @@ describe('a transaction begins again where a later one was faster', () => {
     expect(count).toBe(2);
   });
 
-  it('with descriptors', async () => {
+  it('is restarted if it changes a descriptor', async () => {
     const { streamly } = world;
     const descriptorSet = { file: [{ name: 'b.proto', package: 'b', messageType: [{ name: 'M' }] }] };
     const path = `${streamly.name}/eventGroupMetadataDescriptors`;
@@ -244,7 +244,7 @@ describe('a transaction begins again where a later one was faster', () => {
     expect(count).toBe(2);
   });
 
-  it('with parties', async () => {
+  it('is restarted if it changes a party', async () => {
     const { globex } = world;
     const count = await attempts(
       () => put(globex, globex.name, { displayName: 'Overtaken' }, 'PATCH'),
@@ -257,7 +257,7 @@ describe('a transaction begins again where a later one was faster', () => {
     expect(count).toBe(2);
   });
 
-  it('with certificates', async () => {
+  it('is restarted if it changes a certificate', async () => {
     const { chirper } = world;
     const id = idOf({ name: chirper.certificate });
     const count = await attempts(

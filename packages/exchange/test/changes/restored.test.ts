@@ -43,7 +43,7 @@ const findings = async () =>
     .map(({ check }) => check)
     .filter((id) => id.startsWith('changes'));
 
-it('is taken over by a migration: nothing is hidden, every token is expired, webhooks go on', async () => {
+it('migrates a restored database: no new change is hidden, all tokens expire, and webhooks continue', async () => {
   const [place] = await database.query('SELECT xid::text, seq FROM changes');
   const token = { xid: place!.xid as string, seq: BigInt(place!.seq as string) };
   expect(await readChanges(db, PARTY, token, 10)).toBeDefined();

@@ -30,7 +30,7 @@ const append = (party: string, days: number[]) =>
 const versions = async (party: string) =>
   (await readChanges(db, party, 'OLDEST', 1000))!.changes.map(({ change }) => change.version);
 
-it('removes what is older, of every party, and what was read before that is told so', async () => {
+it('removes old changes of every party, and expires the positions before the removed changes', async () => {
   const [one, other] = ['dataProviders/a', 'dataProviders/b'];
   await append(one, [9, 8, 6, 1]);
   await append(other, [2]);
@@ -49,7 +49,7 @@ it('removes what is older, of every party, and what was read before that is told
   expect(await removeOldChanges({ db, clock }, 7)).toBe(false);
 });
 
-it('goes on while a batch was full, of one party or of many, and waits where nothing can be removed yet', async () => {
+it('returns true after a full batch of one or many parties, and false if nothing can be removed yet', async () => {
   const readable = (party: string, count: number) =>
     expect.poll(async () => (await versions(party)).length, { timeout: 20_000 }).toBe(count);
   const remove = () => removeOldChanges({ db, clock }, 7);
@@ -78,7 +78,7 @@ it('goes on while a batch was full, of one party or of many, and waits where not
   holder.release();
 });
 
-it('is the only way: nobody deletes from the log', async () => {
+it('rejects other statements that delete or update changes', async () => {
   await expect(database.query('DELETE FROM changes')).rejects.toThrow(/changes is append-only/);
   await expect(database.query('UPDATE changes SET version = 2')).rejects.toThrow(/changes is append-only/);
 });

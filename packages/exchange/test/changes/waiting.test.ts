@@ -40,14 +40,14 @@ async function metric(name: string): Promise<string | undefined> {
 const watchers = () => metric('mex_changes_watchers');
 
 describe('a page with waitSeconds', () => {
-  it('comes as soon as there is something', async () => {
+  it('returns as soon as there is a change', async () => {
     const token = await tokenNow(exchange, acme);
     const waits = page(exchange, acme, `waitSeconds=30&pageToken=${token}`);
     const measurement = await createMeasurement(exchange, acme, [streamly]);
     expect((await waits).changes[0]).toMatchObject({ name: measurement.name, version: 1 });
   });
 
-  it('waits on where the filter leaves nothing', async () => {
+  it('keeps waiting if the filter removes every change', async () => {
     const token = await tokenNow(exchange, acme);
     const waits = page(exchange, acme, `waitSeconds=30&filter.kinds=PARTY&pageToken=${token}`);
     await createMeasurement(exchange, acme, [streamly]);
@@ -55,20 +55,20 @@ describe('a page with waitSeconds', () => {
     expect((await waits).changes).toMatchObject([{ kind: 'PARTY' }]);
   });
 
-  it('is empty when the time is over', async () => {
+  it('returns empty after waitSeconds if there is no change', async () => {
     const token = await tokenNow(exchange, streamly);
     const empty = await page(exchange, streamly, `waitSeconds=1&pageToken=${token}`);
     expect(empty).toEqual({ changes: [], nextPageToken: token });
   });
 
-  it('has changes of other processes too, even if nobody told of them', async () => {
+  it('includes changes of other processes even without a notification', async () => {
     const token = await tokenNow(exchange, acme);
     const waits = page(exchange, acme, `waitSeconds=30&pageToken=${token}`);
     await appendElsewhere(acme.name);
     expect((await waits).changes).toHaveLength(1);
   });
 
-  it('leaves nothing behind at its connection', async () => {
+  it('causes no warning about leaked listeners on its connection', async () => {
     const warnings: string[] = [];
     const warned = ({ message }: Error) => warnings.push(message);
     process.on('warning', warned);
@@ -98,7 +98,7 @@ describe('a page with waitSeconds', () => {
     await expect.poll(watchers, { timeout: 10_000 }).toBe('0');
   });
 
-  it('holds no slot: as many as wait hold up nobody else', async () => {
+  it('occupies no slot while it waits, so that waiting requests do not block others', async () => {
     const token = await tokenNow(exchange, acme);
     const waits = Array.from({ length: 40 }, () => page(exchange, acme, `waitSeconds=30&pageToken=${token}`));
     const running = () => metric('mex_requests{state="running"}');
@@ -108,13 +108,13 @@ describe('a page with waitSeconds', () => {
     for (const { changes } of await Promise.all(waits)) expect(changes[0].name).toBe(measurement.name);
   });
 
-  it('takes 30 seconds at most', async () => {
+  it('rejects waitSeconds above 30', async () => {
     const reply = await exchange.call(acme.token, 'GET', `/v2alpha/${acme.name}/changes?waitSeconds=31`);
     expect(errorOf(reply)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE waitSeconds');
   });
 });
 
-describe('notifying', () => {
+describe('the change notifier', () => {
   let db: Database;
   let notifier: ChangeNotifier;
   let woken: (string[] | 'all')[];
@@ -139,17 +139,17 @@ describe('notifying', () => {
   /** Returns the messages to a second notifier, which stands for another process: the names of parties, or `all`. */
   const told = () => woken.flat();
 
-  it('begins with all: something may have changed before it listened', () => {
+  it('announces on start that all parties may have changed', () => {
     expect(woken[0]).toBe('all');
   });
 
-  it('tells other processes of a commit', async () => {
+  it('announces a commit to other processes', async () => {
     woken = [];
     await createMeasurement(exchange, acme, [streamly]);
     await expect.poll(told).toEqual(expect.arrayContaining([acme.name, streamly.name]));
   });
 
-  it('tells its own process at once, without the detour', async () => {
+  it('announces a commit to its own process immediately, and announces no rollback', async () => {
     woken = [];
     await db.tx('test', async (tx) => tx.wakes!('dataProviders/x'));
     expect(woken).toEqual([['dataProviders/x']]);
@@ -160,13 +160,13 @@ describe('notifying', () => {
     expect(woken).toHaveLength(1);
   });
 
-  it('says little of many parties: all of them may have changed', async () => {
+  it('announces that all parties may have changed if it receives a notification without names', async () => {
     woken = [];
     await exchange.database.query(`SELECT pg_notify('mex_changes', 'another *')`);
     await expect.poll(() => woken).toContain('all');
   });
 
-  it('names those who changed, however quickly one commit follows another, and hears nothing of itself', async () => {
+  it('announces the parties of concurrent commits, or all if there are too many, and ignores its own messages', async () => {
     const heard: string[] = [];
     const [otherDb, other] = open((parties) => heard.push(...(parties ?? ['all'])));
     await other.start();
@@ -193,7 +193,7 @@ describe('notifying', () => {
     await otherDb.close();
   });
 
-  it('says why it cannot listen, and tries again', async () => {
+  it('logs why it cannot listen, and retries', async () => {
     const heard: unknown[] = [];
     const lines: string[] = [];
     const to = { connectionString: 'postgres://nobody@127.0.0.1:9/none' };
@@ -222,7 +222,7 @@ describe('notifying', () => {
   });
 });
 
-it('tells the metrics how long the oldest transaction holds up what comes behind it', async () => {
+it('exports as a metric how long the oldest transaction has held back later changes', async () => {
   const db = new Database({
     connection: { connectionString: exchange.database.url },
     applicationName: 'test',
@@ -248,8 +248,8 @@ it('tells the metrics how long the oldest transaction holds up what comes behind
   await db.close();
 });
 
-describe('following', () => {
-  it('ends when the exchange stops, and nobody waits from then on', async () => {
+describe('the feed', () => {
+  it('ends all waits when it stops, and lets no follower wait afterwards', async () => {
     const db = new Database({
       connection: { connectionString: exchange.database.url },
       applicationName: 'test',
@@ -268,7 +268,7 @@ describe('following', () => {
     await db.close();
   });
 
-  it('reads the log once where nothing changes', async () => {
+  it('reads the log only once if nothing changes', async () => {
     const db = new Database({
       connection: { connectionString: exchange.database.url },
       applicationName: 'test',

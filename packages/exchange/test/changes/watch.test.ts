@@ -26,7 +26,7 @@ beforeAll(() => {
 const watch = useStreams(exchange);
 
 describe('a watch', () => {
-  it('has each change from now on, as it happens', async () => {
+  it('sends each new change as it happens', async () => {
     await tokenNow(exchange, acme);
     const stream = await watch(acme);
     expect(stream.response.headers).toMatchObject({
@@ -45,7 +45,7 @@ describe('a watch', () => {
     expect(stream.lines).toEqual([`${name} 1`, `${own} 1`, `${own} 2`, `${name} 2`, `${name} 3`]);
   });
 
-  it('goes on behind the last event of another one, or behind a token of a page', async () => {
+  it('resumes after the last event of another watch, or after a page token', async () => {
     const token = await tokenNow(exchange, acme);
     const query = `filter.kinds=MEASUREMENT&pageToken=${token}`;
     const first = await watch(acme, query);
@@ -61,7 +61,7 @@ describe('a watch', () => {
     expect(changes).toMatchObject([{ name: two.name }]);
   });
 
-  it('says where it is before anything happens, and where a filter left everything out', async () => {
+  it('sends its position at the start, and after changes that the filter removed', async () => {
     const token = await tokenNow(exchange, acme);
     const stream = await watch(acme, 'filter.kinds=PARTY');
     await expect.poll(() => stream.text).toBe(`id: ${token}\n\n`);
@@ -71,7 +71,7 @@ describe('a watch', () => {
     expect((await page(exchange, acme, `pageToken=${stream.lastId}`)).changes).toEqual([]);
   });
 
-  it('has nothing of another party, nor has it for another party', async () => {
+  it('contains no changes of another party, and is denied to another party', async () => {
     await tokenNow(exchange, globex);
     const stream = await watch(globex);
     const own = await watch(acme);
@@ -82,7 +82,7 @@ describe('a watch', () => {
     expect(errorOf(denied)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
   });
 
-  it('is rejected with an error as any request where its token is not good', async () => {
+  it('is rejected with INVALID_PAGE_TOKEN if its page token or last event ID is invalid', async () => {
     const bad = await exchange.call(acme.token, 'GET', `/v2alpha/${acme.name}/changes:watch?pageToken=abc`);
     expect(errorOf(bad)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
     const header = { 'last-event-id': 'abc' };
@@ -91,7 +91,7 @@ describe('a watch', () => {
     expect(errorOf(worse)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
   });
 
-  it('is one line in the log, when it has ended', async () => {
+  it('is logged only once it has ended', async () => {
     const stream = await watch(acme);
     const requestId = stream.response.headers['x-request-id'] as string;
     const line = async () => {
@@ -103,7 +103,7 @@ describe('a watch', () => {
     await expect.poll(line).toMatchObject({ operation: 'watchChanges', principal: acme.name, status: 200 });
   });
 
-  it('reaches a hundred readers of a party alike', async () => {
+  it('sends the same changes to 100 readers of a party', async () => {
     const token = await tokenNow(exchange, acme);
     const query = `filter.kinds=MEASUREMENT&pageToken=${token}`;
     const streams = await Promise.all(Array.from({ length: 100 }, () => watch(acme, query)));
@@ -115,7 +115,7 @@ describe('a watch', () => {
     }
   });
 
-  it('has room for 500 of a party, whatever others do, and for the next one when one has left', async () => {
+  it('is limited to 500 per party, independently of other parties, and is accepted again when one has ended', async () => {
     const path = `/v2alpha/${globex.name}/changes`;
     const streams: Stream[] = [];
     for (let i = 0; i < 10; i++) {
@@ -134,7 +134,7 @@ describe('a watch', () => {
   });
 });
 
-it('ends with a time to come again when the exchange stops, and holds up the stop of nobody', async () => {
+it('ends a watch with a retry time when the exchange stops, and does not prevent the stop', async () => {
   const stopping = await startExchange({ rate: UNLIMITED });
   const [party] = stopping.dev.measurementConsumers as [DevParty];
   const stream = await watch(party, '', {}, stopping.url);

@@ -33,7 +33,7 @@ const world = useComputations();
 const { exchange } = world;
 
 describe('a computation', () => {
-  it('is what each participant sees of the measurement, under one ID', async () => {
+  it('shows the measurement to each participant, under the same ID', async () => {
     const request = measurementRequest(world.acme, [world.streamly, world.chirper]);
     const measurement = await ok(post(exchange, world.acme, `${world.acme.name}/measurements`, request));
     const { firstWorker, secondWorker, aggregator } = world.duchies;
@@ -72,7 +72,7 @@ describe('a computation', () => {
     expect(first).toEqual({ ...seen, name: computationOf(firstWorker, measurement), role: 'FIRST_WORKER' });
   });
 
-  it('goes from parameters over fulfillment and computing to the one result of the aggregator', async () => {
+  it('proceeds from parameters through fulfillment and computing to the result of the aggregator', async () => {
     const measurement = await world.create(3);
     expect(await world.states(measurement)).toEqual(['AWAITING_REQUISITION_FULFILLMENT', 'PENDING_PARAMS']);
     await setAllParameters(exchange, world.duchies, measurement);
@@ -102,7 +102,7 @@ describe('a computation', () => {
     expect((await get(exchange, world.acme, measurement.name)).results).toEqual([result]);
   });
 
-  it('does not exist for a duchy that takes no part, nor for any measurement without duchies', async () => {
+  it('does not exist for a measurement without duchies, and is denied under the name of another duchy', async () => {
     const direct = await createMeasurement(exchange, world.acme, [world.streamly]);
     const other = { ...world.duchies.firstWorker, name: 'duchies/nobody' };
     const reply = await exchange.call(
@@ -115,7 +115,7 @@ describe('a computation', () => {
     expect(errorOf(foreign)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
   });
 
-  it('gets another etag and a later update time with every change, for all participants', async () => {
+  it('gets a new etag and a later update time with every change, for all participants', async () => {
     const measurement = await world.create(3);
     const { firstWorker, secondWorker, aggregator } = world.duchies;
     const seen: Json[] = [];
@@ -151,7 +151,7 @@ describe('a computation', () => {
 });
 
 describe('the list of computations', () => {
-  it('goes by update time, filters by state and time, and never loses what changes meanwhile', async () => {
+  it('is sorted by update time, filtered by state and time, and includes computations that change while paging', async () => {
     const { secondWorker } = world.duchies;
     const list = (query: string) =>
       get(exchange, secondWorker as never, `${secondWorker.name}/computations?${query}`);
@@ -184,7 +184,7 @@ describe('the list of computations', () => {
 });
 
 describe('the timeline of a measurement', () => {
-  it('tells what the duchies did, and what they report', async () => {
+  it('shows the steps of the duchies and their progress reports, which contain no free text', async () => {
     const { firstWorker, secondWorker, aggregator } = world.duchies;
     const measurement = await world.createComputing();
     const log = (duchy: typeof firstWorker, body: object) =>
@@ -255,7 +255,7 @@ describe('the timeline of a measurement', () => {
 });
 
 describe('a suspended duchy', () => {
-  it('can do nothing, and its open computations stay', async () => {
+  it('is rejected with PRINCIPAL_SUSPENDED, and its open computations stay open', async () => {
     const measurement = await world.create(3);
     const { firstWorker } = world.duchies;
     await ok(asOperator(exchange, 'POST', `${firstWorker.name}:suspend`));

@@ -53,7 +53,7 @@ const endOf = async ({ name }: Json) => {
 };
 
 describe('a deadline', () => {
-  it('is an hour for the parameters and for confirmations, two weeks for the data and a day for the result, unless it is set', () => {
+  it('is by default 1 h for parameters and confirmations, 14 days for the data, and 1 day for the result', () => {
     expect(loadConfig({}).computations).toEqual({
       parametersWithinHours: 1,
       fulfillWithinHours: 14 * DAY,
@@ -62,7 +62,7 @@ describe('a deadline', () => {
     });
   });
 
-  it('fails a computation whose parameters do not come, and names who did not set them', async () => {
+  it('fails a computation whose parameters are not set, and names the duchies that did not set them', async () => {
     const { firstWorker, secondWorker, aggregator } = world.duchies;
     const nobody = await world.create();
     const some = await world.create();
@@ -97,7 +97,7 @@ describe('a deadline', () => {
     expect((await read(ready)).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
   });
 
-  it('fails a computation whose data does not come, and names whose, and withdraws what is open', async () => {
+  it('fails a computation whose data does not arrive, names the provider, and withdraws open requisitions', async () => {
     const waiting = await world.create();
     await setAllParameters(exchange, world.duchies, waiting);
     await ok(reportFulfilled(exchange, world.duchies, waiting, 0));
@@ -123,13 +123,13 @@ describe('a deadline', () => {
     expect(errorOf(await reportFulfilled(exchange, world.duchies, waiting, 1))).toBe(ILLEGAL);
   });
 
-  it('leaves a direct measurement to the retention', async () => {
+  it('does not fail a direct measurement', async () => {
     const direct = await createMeasurement(exchange, world.acme, [world.streamly]);
     await expire(1000 * DAY);
     expect((await read(direct)).state).toBe('AWAITING_REQUISITION_FULFILLMENT');
   });
 
-  it('fails a computation whose result does not come, and names the duchy that is behind', async () => {
+  it('fails a computation whose result does not arrive, and names the duchy that is behind', async () => {
     const { firstWorker, secondWorker, aggregator } = world.duchies;
     const [silent, stuck, done] = [
       await world.createComputing(),

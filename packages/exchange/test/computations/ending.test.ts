@@ -35,7 +35,7 @@ describe('a revoked certificate of a duchy', () => {
     return { ...aggregator, certificate: name };
   }
 
-  it.each(['REVOKED', 'HOLD'])('that is %s fails what rests on it, and nothing else', async (state) => {
+  it.each(['REVOKED', 'HOLD'])('that is %s fails only open measurements that depend on it', async (state) => {
     const aggregator = await renewedAggregator();
     const duchies = { ...world.duchies, aggregator };
     const [pending, running, done, other] = [
@@ -70,7 +70,7 @@ describe('a revoked certificate of a duchy', () => {
     expect(errorOf(late)).toBe('400 FAILED_PRECONDITION CERTIFICATE_IS_INVALID');
   });
 
-  it('lets no data and no result through before the measurement is failed', async () => {
+  it('rejects data and results even before the measurement has failed', async () => {
     const aggregator = await renewedAggregator();
     const duchies = { ...world.duchies, aggregator };
     const open = await world.create();
@@ -97,7 +97,7 @@ describe('a revoked certificate of a duchy', () => {
 });
 
 describe('the retention', () => {
-  it('removes what the duchies left, with the measurement', async () => {
+  it('removes the computation and the reports of its duchies', async () => {
     const { aggregator, firstWorker } = world.duchies;
     const measurement = await world.createComputing();
     const report = { stage: 'S', attempt: 1, code: 'RUNNING' };
@@ -119,7 +119,7 @@ describe('the retention', () => {
     }
   });
 
-  it('cancels a computation that is pending for too long', async () => {
+  it('cancels a computation that has been pending for too long', async () => {
     const measurement = await world.create();
     await setAllParameters(exchange, world.duchies, measurement);
     while (await applyRetention(ahead(31 * 24), { cancelPendingAfterDays: 30 }));

@@ -30,7 +30,7 @@ const world = useComputations();
 const { exchange } = world;
 
 describe('setParameters', () => {
-  it('is the same under repetition, though the etag has moved on, and takes nothing else afterwards', async () => {
+  it('is idempotent even with an outdated etag, and rejects other parameters afterwards', async () => {
     const measurement = await world.create(3);
     const { firstWorker, secondWorker } = world.duchies;
     const body = {
@@ -56,7 +56,7 @@ describe('setParameters', () => {
     expect(errorOf(await act(exchange, firstWorker, measurement, 'setParameters', other))).toBe(ILLEGAL);
   });
 
-  it('needs a key from a worker, signed by the certificate it names, which is its own and in force', async () => {
+  it("requires a worker's key, signed with the certificate it names, which must be its own and valid", async () => {
     const measurement = await world.create(3);
     const { firstWorker, secondWorker } = world.duchies;
     const good = parametersOf(firstWorker);
@@ -96,7 +96,7 @@ describe('setParameters', () => {
     expect(await world.states(measurement)).toEqual(['AWAITING_REQUISITION_FULFILLMENT', 'PENDING_PARAMS']);
   });
 
-  it('validateOnly writes nothing', async () => {
+  it('writes nothing with validateOnly', async () => {
     const measurement = await world.create(3);
     const { firstWorker } = world.duchies;
     const { etag } = await readComputation(exchange, firstWorker, measurement);
@@ -112,7 +112,7 @@ describe('setParameters', () => {
   });
 });
 
-describe('the requisitions', () => {
+describe('the requisitions of a computation', () => {
   it('show both workers once all duchies have set their parameters, and no earlier', async () => {
     const measurement = await world.create(3);
     const { firstWorker, secondWorker, aggregator } = world.duchies;
@@ -169,7 +169,7 @@ describe('the requisitions', () => {
     }
   });
 
-  it('go to both workers, about half to each', async () => {
+  it('are distributed between both workers', async () => {
     const found: string[] = [];
     for (let i = 0; i < 8; i++) {
       const { requisitions } = await readComputation(
@@ -186,7 +186,7 @@ describe('the requisitions', () => {
     }
   });
 
-  it('can be refused at any time, and never be fulfilled directly', async () => {
+  it('can be refused before and after the parameters, but never fulfilled directly', async () => {
     const measurement = await world.create(3);
     const early = await requisitionOf(exchange, world.streamly, measurement);
     const direct = await fulfill(exchange, world.streamly, early, 1n);

@@ -65,8 +65,8 @@ const requisitionStates = async (measurement: Json): Promise<string[]> =>
     ({ state }: Json) => state,
   );
 
-describe('one after the other', () => {
-  it('three duchies set their parameters with one etag: the first one wins, the others read again', async () => {
+describe('competing requests in a fixed order', () => {
+  it('let only the first of three setParameters requests with the same etag succeed', async () => {
     const measurement = await world.create();
     const { etag } = await readComputation(exchange, world.duchies.aggregator, measurement);
     const set = (tag: object) =>
@@ -83,7 +83,7 @@ describe('one after the other', () => {
     ]);
   });
 
-  it('two requisitions are fulfilled and the measurement is cancelled: what came first stays', async () => {
+  it('let a fulfillment before a cancellation stay fulfilled, and reject a fulfillment after it', async () => {
     for (const [order, outcomes, states] of [
       ['fulfill fulfill cancel', ['OK', MISMATCH, 'OK'], ['FULFILLED', 'WITHDRAWN']],
       ['fulfill cancel fulfill', ['OK', 'OK', ILLEGAL], ['FULFILLED', 'WITHDRAWN']],
@@ -106,7 +106,7 @@ describe('one after the other', () => {
     }
   });
 
-  it('the last data and its deadline: what came first stays', async () => {
+  it('let the first of the last data and its deadline take effect', async () => {
     for (const dataFirst of [true, false]) {
       const measurement = await createReady();
       await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
@@ -124,7 +124,7 @@ describe('one after the other', () => {
     }
   });
 
-  it('result, failure, cancellation and deadline: the first one ends the measurement', async () => {
+  it('let the first of result, failure, cancellation and deadline end the measurement', async () => {
     const { aggregator, firstWorker } = world.duchies;
     const ends = ['SUCCEEDED', 'gave up', 'CANCELLED', 'No result came'];
     for (const order of rotations([0, 1, 2, 3])) {
@@ -149,7 +149,7 @@ describe('one after the other', () => {
     }
   });
 
-  it('refusal, data, failure and cancellation: the first end is the only one, and nothing stays open', async () => {
+  it('let one of refusal, failure and cancellation end the measurement, and leave no requisition unfulfilled', async () => {
     // If the data comes first, it makes the etag of the failure request stale. The failure request is then retried only
     // after the cancellation, so the measurement ends as cancelled.
     const ends = ['refused', 'CANCELLED', 'gave up', 'CANCELLED'];
@@ -183,8 +183,8 @@ async function untilCurrent(attempt: () => Promise<Reply>): Promise<Reply> {
   }
 }
 
-describe('at once, in whatever order', () => {
-  it('everybody does its part, and each step is made once', async () => {
+describe('concurrent requests', () => {
+  it('of all participants succeed, and each step is recorded once', async () => {
     const round = async () => {
       const measurement = await world.create();
       const bodies = all(world.duchies).map((duchy) => ({ duchy, body: parametersOf(duchy) }));

@@ -18,7 +18,7 @@ const world = useComputations();
 const { exchange } = world;
 
 describe('fulfillRequisition', () => {
-  it('is the same under repetition', async () => {
+  it('is idempotent', async () => {
     const measurement = await world.create(3);
     await setAllParameters(exchange, world.duchies, measurement);
     await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
@@ -28,7 +28,7 @@ describe('fulfillRequisition', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('is for the duchy that takes the data, after the parameters, with the nonce', async () => {
+  it('is accepted only from the duchy that receives the data, after the parameters, with the right nonce', async () => {
     const measurement = await world.create(3);
     const other = await world.create(3);
     const { requisitions } = await readComputation(exchange, world.duchies.aggregator, measurement);
@@ -53,7 +53,7 @@ describe('fulfillRequisition', () => {
     expect(await report(mine, { nonce: 2n })).toBe('400 FAILED_PRECONDITION REQUISITION_STATE_ILLEGAL');
   });
 
-  it('keeps what the duchy tells about it', async () => {
+  it('stores the fulfillment context of the duchy', async () => {
     const measurement = await world.create(2);
     await setAllParameters(exchange, world.duchies, measurement);
     const { requisitions } = await readComputation(exchange, world.duchies.aggregator, measurement);
@@ -70,7 +70,7 @@ describe('fulfillRequisition', () => {
 });
 
 describe('setResult', () => {
-  it('is for the aggregator of a computation that runs, and the same under repetition', async () => {
+  it('is accepted only from the aggregator of a running computation, and is idempotent', async () => {
     const { aggregator, firstWorker } = world.duchies;
     const open = await world.create(3);
     const early = await act(exchange, aggregator, open, 'setResult', resultOf(aggregator));
@@ -99,7 +99,7 @@ describe('setResult', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('is too late once the measurement was cancelled', async () => {
+  it('is rejected once the measurement was cancelled', async () => {
     const { aggregator } = world.duchies;
     const measurement = await world.createComputing();
     const { etag } = await readComputation(exchange, aggregator, measurement);
@@ -111,7 +111,7 @@ describe('setResult', () => {
 });
 
 describe('fail', () => {
-  it('ends the measurement at any time, and says which duchy gave up and why', async () => {
+  it('fails the measurement in any state of the computation, and reports which duchy gave up and why', async () => {
     const { secondWorker, aggregator, firstWorker } = world.duchies;
     const pending = await world.create(3);
     const ready = await world.create(3);
@@ -141,7 +141,7 @@ describe('fail', () => {
     }
   });
 
-  it('takes codes of the list and positions of this computation, and no words', async () => {
+  it('accepts only listed codes and positions of this computation, and no free text', async () => {
     const { secondWorker } = world.duchies;
     const measurement = await world.createComputing();
     const other = await requisitionOf(exchange, world.streamly, await world.create(3));
@@ -175,7 +175,7 @@ describe('fail', () => {
 });
 
 describe('confirm', () => {
-  it('is not for share shuffle', async () => {
+  it('is rejected for share shuffle', async () => {
     const measurement = await world.create(3);
     const { firstWorker } = world.duchies;
     expect(errorOf(await act(exchange, firstWorker, measurement, 'confirm', {}))).toBe(ILLEGAL);

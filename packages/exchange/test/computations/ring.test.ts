@@ -42,7 +42,7 @@ const { exchange } = world;
 const PENDING = ['COMPUTING', 'PENDING_CONFIRMATION'];
 
 describe('a ring', () => {
-  it('has workers and an aggregator, and every requisition shows all of their keys at once', async () => {
+  it('has workers and an aggregator, and a requisition shows their keys only once all of them are set', async () => {
     const measurement = await world.create(3);
     const { firstWorker, secondWorker, aggregator } = world.duchies;
     expect(measurement.protocolConfig).toEqual({ measurementType: 'REACH', reachOnlyLiquidLegionsV2: RING });
@@ -84,7 +84,7 @@ describe('a ring', () => {
     );
   });
 
-  it('is computed once all duchies have confirmed, and its result is that of the aggregator', async () => {
+  it('is computed once all duchies have confirmed, and returns the result of the aggregator', async () => {
     const measurement = await world.createFulfilled();
     const { firstWorker, secondWorker, aggregator } = world.duchies;
     expect(await world.states(measurement)).toEqual(PENDING);
@@ -108,7 +108,7 @@ describe('a ring', () => {
     expect(['keysSet PARAMS_SET', 'confirmed READY', 'allFulfilled COMPUTING'].map(times)).toEqual([3, 3, 1]);
   });
 
-  it('computes frequencies with the protocol that has them', async () => {
+  it('computes frequencies with the protocol liquidLegionsV2', async () => {
     const params = { epsilon: 0.5, delta: 1e-9 };
     const message = toBinary(
       specs.MeasurementSpecSchema,
@@ -151,7 +151,7 @@ describe('a consumer that asks for a protocol', () => {
     return transitions.flatMap(({ findings = [] }: Json) => findings.map((found: Json) => found.message));
   };
 
-  it('gets it, or the usual one and a finding', async () => {
+  it('gets that protocol, or the default protocol and a finding', async () => {
     const direct = await ok(measure({ direct: {} }));
     expect(direct.protocolConfig).toEqual({ measurementType: 'REACH', direct: {} });
     expect(await findingsOf(direct)).toEqual([expect.stringContaining('no multi-party protocol')]);
@@ -166,7 +166,7 @@ describe('a consumer that asks for a protocol', () => {
     ]);
   });
 
-  it('asks for one that there is', async () => {
+  it('is rejected unless it names exactly one known protocol', async () => {
     expect(errorOf(await measure({}))).toBe(`${INVALID} protocolConfig`);
     expect(errorOf(await measure({ direct: {}, liquidLegionsV2: {} }))).toBe(`${INVALID} protocolConfig`);
     expect(errorOf(await measure({ quantum: {} }))).toBe(`${INVALID} protocolConfig.quantum`);
@@ -174,7 +174,7 @@ describe('a consumer that asks for a protocol', () => {
 });
 
 describe('setParameters of a ring', () => {
-  it('needs both keys, of the curve, signed by the certificate that it names', async () => {
+  it('requires two valid keys, signed with the certificate that it names, and is idempotent', async () => {
     const measurement = await world.create(2);
     const { firstWorker, secondWorker } = world.duchies;
     const { body, keys } = ringParametersOf(firstWorker);
@@ -208,7 +208,7 @@ describe('setParameters of a ring', () => {
 });
 
 describe('confirm', () => {
-  it('comes after all data, with the etag of the moment, and is the same under repetition', async () => {
+  it('is accepted only after all data and with the current etag, and is idempotent', async () => {
     const { firstWorker, secondWorker } = world.duchies;
     const measurement = await world.create(2);
     const confirm = async (body: object = {}) =>
@@ -233,7 +233,7 @@ describe('confirm', () => {
     expect(errorOf(await act(exchange, secondWorker, measurement, 'confirm', {}))).toBe(ILLEGAL);
   });
 
-  it('is of every duchy by itself: one that gives up ends the computation', async () => {
+  it('does not prevent another duchy from failing the computation', async () => {
     const { firstWorker, secondWorker } = world.duchies;
     const measurement = await world.createFulfilled();
     await ok(act(exchange, firstWorker, measurement, 'confirm', {}));
@@ -242,7 +242,7 @@ describe('confirm', () => {
     expect(await world.states(measurement)).toEqual(['FAILED', 'FAILED']);
   });
 
-  it('writes nothing under validateOnly', async () => {
+  it('writes nothing with validateOnly', async () => {
     const { firstWorker } = world.duchies;
     const measurement = await world.createFulfilled();
     const before = await stored(exchange);
@@ -256,7 +256,7 @@ describe('confirm', () => {
 });
 
 describe('the revocation of a certificate', () => {
-  it('of a duchy fails what waits for confirmations', async () => {
+  it('of a duchy fails a computation that waits for confirmations', async () => {
     const { secondWorker } = world.duchies;
     const measurement = await world.createFulfilled();
     const held = { revocationState: 'HOLD' };
@@ -268,7 +268,7 @@ describe('the revocation of a certificate', () => {
     await expect.poll(async () => (await release()).status).toBe(200);
   });
 
-  it('is not confirmed on a certificate that was put on hold, before the measurement is failed', async () => {
+  it('prevents confirmations even before the measurement has failed', async () => {
     const { firstWorker, secondWorker } = world.duchies;
     const measurement = await world.createFulfilled();
     const { etag } = await readComputation(exchange, firstWorker, measurement);

@@ -40,7 +40,7 @@ async function confirmedTimes(measurement: Json): Promise<number> {
 }
 
 describe('a deadline', () => {
-  it('fails a computation that is not confirmed, and names who did not', async () => {
+  it('fails a computation that is not confirmed, and names the duchies that did not confirm', async () => {
     const { firstWorker, secondWorker, aggregator } = world.duchies;
     const measurement = await world.createFulfilled();
     await ok(act(exchange, secondWorker, measurement, 'confirm', {}));
@@ -70,8 +70,8 @@ describe('a deadline', () => {
   });
 });
 
-describe('one behind the other', () => {
-  it('two confirmations with one etag: the second one reads again, and starts the computation', async () => {
+describe('competing requests in a fixed order', () => {
+  it('let only the first of two confirmations with the same etag succeed, until the second is retried', async () => {
     const { firstWorker, secondWorker, aggregator } = world.duchies;
     const measurement = await world.createFulfilled();
     await ok(act(exchange, aggregator, measurement, 'confirm', {}));
@@ -89,7 +89,7 @@ describe('one behind the other', () => {
     expect(await confirmedTimes(measurement)).toBe(3);
   });
 
-  it('the last confirmation, a failure, a cancellation and the deadline: the first one decides', async () => {
+  it('let the first of the last confirmation, a failure, a cancellation and the deadline take effect', async () => {
     const { firstWorker, secondWorker, aggregator } = world.duchies;
     const ends = ['COMPUTING', 'gave up', 'CANCELLED', 'did not confirm'];
     for (const first of [0, 1, 2, 3]) {
@@ -117,7 +117,7 @@ describe('one behind the other', () => {
     }
   });
 
-  it('the last data and a confirmation: nobody confirms before it is there', async () => {
+  it('reject a confirmation before the last data has arrived', async () => {
     const { aggregator } = world.duchies;
     for (const dataFirst of [true, false]) {
       const measurement = await world.create();
@@ -142,7 +142,7 @@ describe('one behind the other', () => {
     }
   });
 
-  it('a revocation that waits for a confirmation fails what was confirmed', async () => {
+  it('let a revocation fail a computation with a confirmation, and reject later confirmations', async () => {
     const { firstWorker, secondWorker } = world.duchies;
     const measurement = await world.createFulfilled();
     const { etag } = await readComputation(exchange, firstWorker, measurement);
@@ -159,8 +159,8 @@ describe('one behind the other', () => {
   });
 });
 
-describe('at once, in whatever order', () => {
-  it('all duchies confirm, and one of them starts the computation', async () => {
+describe('concurrent requests', () => {
+  it('let all duchies confirm once, and start the computation', async () => {
     const round = async () => {
       const measurement = await world.createFulfilled();
       await Promise.all(

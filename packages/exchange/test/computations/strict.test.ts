@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 const world = useComputations({ checks: 'strict' });
 const { exchange } = world;
 
-it('comes with a certificate of a trusted root, and a result has a type that is known', async () => {
+it('strict checks reject a duchy certificate from an untrusted root, and a result of an unknown type', async () => {
   const { firstWorker, aggregator } = world.duchies;
   const open = await world.create();
   const computing = await world.createComputing();

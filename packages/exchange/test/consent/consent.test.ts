@@ -47,7 +47,7 @@ async function timelineFindings(w: World, measurement: string) {
   return transitions.flatMap((t: { findings?: [] }) => t.findings ?? []);
 }
 
-it('the mutations are many, and every finding about a consent is among them', () => {
+it('there are at least 30 mutations, and they cause every consent finding', () => {
   expect(FOUND.length).toBeGreaterThanOrEqual(30);
   const consent: FindingCode[] = [
     ...(['SPEC_SIGNATURE_INVALID', 'CERTIFICATE_UNTRUSTED', 'PUBLIC_KEY_NOT_CURRENT'] as const),
@@ -75,19 +75,22 @@ describe.each(['strict', 'advisory'] as const)('under %s checks', (checks) => {
     }
   });
 
-  it.each(REFUSED)('$title is refused by name', async ({ refusals, fields, change }) => {
+  it.each(REFUSED)('$title is rejected with its reason and fields', async ({ refusals, fields, change }) => {
     const reply = await send(w, mutated(w, change));
     expect(refused(reply)).toBe([...refusals, ...fields].join(' '));
   });
 
   if (checks === 'strict') {
-    it.each(FOUND)('$title is refused by name', async ({ refusals, fields, change }) => {
-      const reply = await send(w, mutated(w, change));
-      expect(refused(reply)).toBe(['CHECK_FAILED', ...fields].join(' '));
-      expect(metadata(reply).codes).toBe([...new Set(refusals)].join());
-    });
+    it.each(FOUND)(
+      '$title is rejected as CHECK_FAILED with its fields and finding codes',
+      async ({ refusals, fields, change }) => {
+        const reply = await send(w, mutated(w, change));
+        expect(refused(reply)).toBe(['CHECK_FAILED', ...fields].join(' '));
+        expect(metadata(reply).codes).toBe([...new Set(refusals)].join());
+      },
+    );
   } else {
-    it.each(FOUND)('$title is accepted and found', async (m) => {
+    it.each(FOUND)('$title is accepted and reported as a finding', async (m) => {
       const reply = await send(w, mutated(w, m.change));
       const { name } = await ok(reply);
       expect(reply.headers.get('x-mex-findings')).toBe(String(m.fields.length));
@@ -95,7 +98,7 @@ describe.each(['strict', 'advisory'] as const)('under %s checks', (checks) => {
     });
   }
 
-  it('validateOnly finds everything at once, and says what to do', async () => {
+  it('validateOnly returns all findings with their remedies, and creates no measurement', async () => {
     const some = FOUND.filter(({ title }) =>
       /last bit flipped|provider certificate from an unknown|had before|requisition spec of another|not list/.test(
         title,
@@ -113,7 +116,7 @@ describe.each(['strict', 'advisory'] as const)('under %s checks', (checks) => {
     expect(await w.exchange.database.query('SELECT count(*) FROM measurements')).toEqual(before);
   });
 
-  it('a result under a certificate from an unknown root is found', async () => {
+  it('a certificate from an unknown root is detected in a fulfillment', async () => {
     const measurement = await createMeasurement(w.exchange, w.acme, [w.streamly]);
     const requisition = await requisitionOf(w.exchange, w.streamly, measurement);
     const { certificate } = w.streamlyAs.stranger;
@@ -127,7 +130,7 @@ describe.each(['strict', 'advisory'] as const)('under %s checks', (checks) => {
     }
   });
 
-  it('a provider that has registered no key may be given any', async () => {
+  it('any public key is accepted for a provider that has registered none', async () => {
     const newcomer = 'dataProviders/newcomer';
     const operator = { ...w.acme, token: w.exchange.dev.operator.token };
     await ok(post(w.exchange, operator, 'dataProviders?dataProviderId=newcomer', {}));
@@ -139,7 +142,7 @@ describe.each(['strict', 'advisory'] as const)('under %s checks', (checks) => {
     expect((await ok(reply)).findings).toEqual([]);
   });
 
-  it('the roots of a party count instead of those for all', async () => {
+  it('the trusted roots of a party replace the roots for all parties', async () => {
     await trust(w.exchange, w.stranger, w.streamly.name);
     const findings = async (certificate: string) => {
       const request = goodRequest(w);

@@ -121,7 +121,7 @@ export const FOUND: Mutation<FindingCode>[] = [
     }),
   ),
   badSignature(
-    'a signature in the form of IEEE P1363',
+    'a signature in the IEEE P1363 format',
     signatureOf((bytes, w) =>
       sign('sha256', bytes, { key: w.acme.privateKeyPem, dsaEncoding: 'ieee-p1363' }),
     ),
@@ -130,13 +130,13 @@ export const FOUND: Mutation<FindingCode>[] = [
     const changed = specBytes(w, sampling(0, 0.25));
     request.measurementSpec.message = Buffer.from(changed).toString('base64');
   }),
-  badSignature('the name of an algorithm for another curve', (request) => {
+  badSignature('a signature algorithm for another curve', (request) => {
     request.measurementSpec.signatureAlgorithm = 'ECDSA_P384_SHA384';
   }),
-  badSignature('the OID of an algorithm for another kind of key', (request) => {
+  badSignature('the OID of a signature algorithm for another key type', (request) => {
     request.measurementSpec.signatureAlgorithm = '1.2.840.113549.1.1.11';
   }),
-  badSignature('another certificate of the consumer than that of the signer', (request, w) => {
+  badSignature('a certificate of the consumer that does not match the signing key', (request, w) => {
     request.measurementConsumerCertificate = w.acmeAs.other.certificate;
   }),
 
@@ -163,7 +163,9 @@ export const FOUND: Mutation<FindingCode>[] = [
 
   notCurrent('the public key of another provider', (w) => w.streamly.encryptionPublicKey),
   notCurrent('the public key that the provider had before', (w) => w.formerKey),
-  notCurrent('the whole public key where its keyset belongs', (w) => wholeKey(w.chirper.encryptionPublicKey)),
+  notCurrent('a whole EncryptionPublicKey in place of its keyset', (w) =>
+    wholeKey(w.chirper.encryptionPublicKey),
+  ),
 
   wrongType('a public key of another type', 'dataProviderPublicKey.@type', (request) => {
     streamlyIn(request).dataProviderPublicKey['@type'] = WRONG_TYPE;
@@ -178,8 +180,8 @@ export const FOUND: Mutation<FindingCode>[] = [
   mismatch('the same nonce hash at two providers', (request) => {
     chirperIn(request).nonceHash = streamlyIn(request).nonceHash;
   }),
-  mismatch('a spec that lists a nonce hash too few', spec({ nonceHashes: [hash(1n)] })),
-  mismatch('a spec that lists a nonce hash too many', spec({ nonceHashes: [1n, 2n, 3n].map(hash) })),
+  mismatch('a spec with one nonce hash too few', spec({ nonceHashes: [hash(1n)] })),
+  mismatch('a spec with one nonce hash too many', spec({ nonceHashes: [1n, 2n, 3n].map(hash) })),
   {
     title: 'a spec that lists a nonce hash twice',
     refusals: ['SPEC_PARAMETER_INVALID', 'NONCE_HASHES_MISMATCH'],
@@ -192,24 +194,26 @@ export const FOUND: Mutation<FindingCode>[] = [
   parameter('a delta below 0', DELTA, withType({ delta: -1e-9 })),
   parameter('a delta of 1', DELTA, withType({ delta: 1 })),
   parameter('a maximum frequency of 0', 'impression.maximumFrequencyPerUser', withType({ maximum: 0 })),
-  parameter('no privacy parameters', 'impression.privacyParams', {
+  parameter('a spec without privacy parameters', 'impression.privacyParams', {
     measurementType: { case: 'impression', value: { maximumFrequencyPerUser: 1 } },
   }),
   parameter('a sampling width of 0', WIDTH, sampling(0, 0)),
   parameter('a sampling width of 1.5', [WIDTH, 'vidSamplingInterval'], sampling(0, 1.5)),
   parameter('a sampling start of 2', [START, 'vidSamplingInterval'], sampling(2, 0.5)),
   parameter('a sampling interval beyond 1', 'vidSamplingInterval', sampling(0.75, 0.5)),
-  parameter('no measurement public key', 'measurementPublicKey', { measurementPublicKey: undefined }),
+  parameter('a spec without a measurement public key', 'measurementPublicKey', {
+    measurementPublicKey: undefined,
+  }),
   parameter('a measurement public key of another type', 'measurementPublicKey.typeUrl', {
     measurementPublicKey: { typeUrl: WRONG_TYPE, value: Buffer.from('key') },
   }),
   mutation(
-    'no measurement type',
+    'a spec without a measurement type',
     'SPEC_UNDECODABLE',
     IN_SPEC,
     spec({ measurementType: { case: undefined } }),
   ),
-  mutation('a spec that ends too early', 'SPEC_UNDECODABLE', IN_SPEC, (request, w) => {
+  mutation('a truncated spec', 'SPEC_UNDECODABLE', IN_SPEC, (request, w) => {
     request.measurementSpec = signed(w.acme, specBytes(w).subarray(0, -1));
   }),
 ];
@@ -265,7 +269,7 @@ export const REFUSED: Mutation<string>[] = [
     provider((w) => w.chirper.certificate),
   ),
   mutation(
-    'a certificate that does not exist',
+    'a provider certificate that does not exist',
     'CERTIFICATE_NOT_FOUND',
     ITS_CERTIFICATE,
     provider((w) => `${w.streamly.name}/certificates/absent`),
@@ -274,23 +278,23 @@ export const REFUSED: Mutation<string>[] = [
     const entry = { ...chirperIn(request), dataProviderCertificate: 'dataProviders/nobody/certificates/c' };
     request.dataProviders = { [w.streamly.name]: streamlyIn(request), 'dataProviders/nobody': entry };
   }),
-  malformed('no provider', 'dataProviders', (request) => {
+  malformed('a request without data providers', 'dataProviders', (request) => {
     request.dataProviders = {};
   }),
   malformed('a nonce hash of 31 bytes', `${AT_STREAMLY}.nonceHash`, (request) => {
     streamlyIn(request).nonceHash = hash(1n).subarray(1).toString('base64');
   }),
   malformed(
-    'a disclosed nonce that is another',
+    'a disclosed nonce that does not match its hash',
     `${AT_STREAMLY}.encryptedRequisitionSpec.nonce`,
     (request) => {
       Object.assign(streamlyIn(request).encryptedRequisitionSpec, { nonce: 9 });
     },
   ),
-  malformed('an unknown algorithm', 'measurementSpec.signatureAlgorithm', (request) => {
+  malformed('an unknown signature algorithm', 'measurementSpec.signatureAlgorithm', (request) => {
     request.measurementSpec.signatureAlgorithm = 'ECDSA_P256_SHA1';
   }),
-  malformed('no signature', 'measurementSpec.signature', (request) => {
+  malformed('an empty signature', 'measurementSpec.signature', (request) => {
     request.measurementSpec.signature = '';
   }),
 ];

@@ -150,15 +150,19 @@ const withRoot =
   };
 
 const CERTIFICATES: Row[] = [
-  ['a good one', true, withLeaf({})],
-  ['one on P-384', true, withKeys({ name: 'ECDSA', namedCurve: 'P-384' })],
-  ['one on P-521', true, withKeys({ name: 'ECDSA', namedCurve: 'P-521' })],
-  ['one with an RSA key', true, withKeys(RSA)],
-  ['one with an Ed25519 key', false, withKeys({ name: 'Ed25519' })],
-  ['one with more usages', true, withLeaf({ usages: digitalSignature | nonRepudiation | keyEncipherment })],
-  ['one that does not restrict its key', true, withLeaf({ usages: 'absent', ca: 'absent' })],
+  ['that is valid', true, withLeaf({})],
+  ['with a P-384 key', true, withKeys({ name: 'ECDSA', namedCurve: 'P-384' })],
+  ['with a P-521 key', true, withKeys({ name: 'ECDSA', namedCurve: 'P-521' })],
+  ['with an RSA key', true, withKeys(RSA)],
+  ['with an Ed25519 key', false, withKeys({ name: 'Ed25519' })],
   [
-    'one with a subject alternative name that is critical',
+    'with additional key usages',
+    true,
+    withLeaf({ usages: digitalSignature | nonRepudiation | keyEncipherment }),
+  ],
+  ['without key usages and basic constraints', true, withLeaf({ usages: 'absent', ca: 'absent' })],
+  [
+    'with a critical subject alternative name',
     true,
     withLeaf({
       party: undefined,
@@ -173,20 +177,20 @@ const CERTIFICATES: Row[] = [
       ],
     }),
   ],
-  ['one with an unknown extension that is not critical', true, withLeaf({ extensions: [bytesOf(10)] })],
-  ['one of an authority', false, withLeaf({ ca: true, usages: keyCertSign | digitalSignature })],
-  ['one without digitalSignature', false, withLeaf({ usages: keyEncipherment })],
-  ['one with an unknown critical extension', false, withLeaf({ extensions: [critical('1.2.3.4')] })],
+  ['with an unknown extension that is not critical', true, withLeaf({ extensions: [bytesOf(10)] })],
+  ['of a CA', false, withLeaf({ ca: true, usages: keyCertSign | digitalSignature })],
+  ['without the key usage digitalSignature', false, withLeaf({ usages: keyEncipherment })],
+  ['with an unknown critical extension', false, withLeaf({ extensions: [critical('1.2.3.4')] })],
   [
-    'one with critical name constraints',
+    'with critical name constraints',
     false,
     withLeaf({ extensions: [new x509.Extension('2.5.29.30', true, Uint8Array.of(0x30, 0))] }),
   ],
-  ['one with an extension twice', false, withLeaf({ extensions: [bytesOf(1), bytesOf(2)] })],
-  ['one without a subject key identifier', false, withLeaf({ ski: 'absent' })],
-  ['one without an authority key identifier', false, withLeaf({ aki: 'absent' })],
+  ['with a duplicate extension', false, withLeaf({ extensions: [bytesOf(1), bytesOf(2)] })],
+  ['without a subject key identifier', false, withLeaf({ ski: 'absent' })],
+  ['without an authority key identifier', false, withLeaf({ aki: 'absent' })],
   [
-    'one that names the key of another root',
+    'with the key identifier of another trusted root',
     false,
     async () => ({
       certificate: await leaf(own, { aki: other.ski! }),
@@ -194,21 +198,21 @@ const CERTIFICATES: Row[] = [
     }),
   ],
   [
-    'one that another root of the same name issued',
+    'issued by an untrusted root with the same name',
     false,
     async () => ({ certificate: await leaf(other), roots: trusting(own.pem) }),
   ],
   [
-    'one that another root issued in the name and with the key identifier of this one',
+    'issued by an untrusted root, with the name and key identifier of the trusted root',
     false,
     async () => ({ certificate: await leaf(other, { aki: own.ski! }), roots: trusting(own.pem) }),
   ],
-  ['one under another name of its issuer', false, withLeaf({ issuerName: 'CN=R00t' })],
-  ['one that has expired', false, withLeaf({ from: -2, until: -1 })],
-  ['one that is not valid yet', false, withLeaf({ from: 1, until: 2 })],
-  ['the root itself', false, () => ({ certificate: own, roots: trusting(own.pem) })],
+  ['with a wrong issuer name', false, withLeaf({ issuerName: 'CN=R00t' })],
+  ['that has expired', false, withLeaf({ from: -2, until: -1 })],
+  ['that is not valid yet', false, withLeaf({ from: 1, until: 2 })],
+  ['that is the trusted root itself', false, () => ({ certificate: own, roots: trusting(own.pem) })],
   [
-    'one that signed itself',
+    'that is self-signed',
     false,
     async () => ({
       certificate: await root('CN=Self', { ca: false, usages: digitalSignature }),
@@ -216,7 +220,7 @@ const CERTIFICATES: Row[] = [
     }),
   ],
   [
-    'one that an intermediate authority issued',
+    'issued by an intermediate CA',
     false,
     async () => {
       const intermediate = await leaf(own, { name: 'CN=Intermediate', ca: true, usages: keyCertSign });
@@ -224,7 +228,7 @@ const CERTIFICATES: Row[] = [
     },
   ],
   [
-    'one whose signed part was changed',
+    'with a modified signed part',
     false,
     withDer((der) =>
       changed(der, (b) =>
@@ -233,22 +237,22 @@ const CERTIFICATES: Row[] = [
     ),
   ],
   [
-    'one whose signature was changed',
+    'with a modified signature',
     false,
     withDer((der) => changed(der, (b) => b.set([b.at(-1)! ^ 1], b.length - 1))),
   ],
-  ['one with a byte after it', false, withDer((der) => Uint8Array.of(...der, 0))],
-  ['one cut short', false, withDer((der) => der.subarray(0, -1))],
-  ['one with a length in BER', false, withDer(berLength)],
+  ['with a trailing byte', false, withDer((der) => Uint8Array.of(...der, 0))],
+  ['that is truncated', false, withDer((der) => der.subarray(0, -1))],
+  ['with a length in BER', false, withDer(berLength)],
   [
-    'one in PEM',
+    'in PEM instead of DER',
     false,
     () => ({ certificate: { der: Buffer.from(good.pem), keys: good.keys }, roots: trusting(own.pem) }),
   ],
-  ['one that is huge', false, withLeaf({ extensions: [bytesOf(15_000)] })],
-  ['nothing', false, withDer(() => new Uint8Array())],
+  ['of more than 15,000 bytes', false, withLeaf({ extensions: [bytesOf(15_000)] })],
+  ['that is empty', false, withDer(() => new Uint8Array())],
   [
-    'one signed with RSA-PSS',
+    'signed with RSA-PSS',
     false,
     async () => {
       const keys = await generateKeys({ ...RSA, name: 'RSA-PSS' });
@@ -257,7 +261,7 @@ const CERTIFICATES: Row[] = [
     },
   ],
   [
-    'one signed with SHA-1',
+    'signed with SHA-1',
     false,
     async () => {
       const keys = await generateKeys({ ...RSA, hash: 'SHA-1' });
@@ -265,26 +269,22 @@ const CERTIFICATES: Row[] = [
       return { certificate: await leaf({ ...own, keys }, { algorithm }), roots: trusting(own.pem) };
     },
   ],
-  ['one whose root has expired', false, withRoot({}, 21)],
-  ['one whose root is not valid yet', false, withRoot({ from: 0.5 })],
+  ['whose root has expired', false, withRoot({}, 21)],
+  ['whose root is not valid yet', false, withRoot({ from: 0.5 })],
   [
-    'one whose root expired, with a renewed root of the same key',
+    'whose root has expired and was renewed with the same key',
     true,
     async () => {
       const expired = await root('CN=Root', { keys: own.keys, from: -9, until: -1 });
       return { certificate: await leaf(own), roots: [...trusting(expired.pem), ...trusting(own.pem)] };
     },
   ],
-  ['one whose root is no authority', false, withRoot({ ca: false })],
-  ['one whose root may not issue', false, withRoot({ usages: digitalSignature })],
+  ['whose root is not a CA', false, withRoot({ ca: false })],
+  ['whose root lacks the key usage keyCertSign', false, withRoot({ usages: digitalSignature })],
+  ['whose root has an unknown critical extension', false, withRoot({ extensions: [critical('1.2.3.4')] })],
+  ['that names another party', false, withLeaf({ party: GLOBEX })],
   [
-    'one whose root has an unknown critical extension',
-    false,
-    withRoot({ extensions: [critical('1.2.3.4')] }),
-  ],
-  ['one that names another party', false, withLeaf({ party: GLOBEX })],
-  [
-    'one of the root of its party that names another party',
+    'from the root of its party, naming another party',
     false,
     async () => ({
       certificate: await leaf(own, { party: GLOBEX }),
@@ -292,26 +292,26 @@ const CERTIFICATES: Row[] = [
     }),
   ],
   [
-    'one of the root of its party that names none',
+    'from the root of its party, naming no party',
     true,
     async () => ({
       certificate: await leaf(own, { party: undefined }),
       roots: trusting(own.pem, ACME),
     }),
   ],
-  ['one of the root of its party', true, () => ({ certificate: good, roots: trusting(own.pem, ACME) })],
+  ['from the root of its party', true, () => ({ certificate: good, roots: trusting(own.pem, ACME) })],
   [
-    'one of the root for all, where its party has its own',
+    'from a root for all parties, although its party has another root',
     false,
     () => ({ certificate: good, roots: [...trusting(own.pem), ...trusting(other.pem, ACME)] }),
   ],
   [
-    'one of the root of another party',
+    'from the root of another party',
     false,
     () => ({ certificate: good, roots: [...trusting(own.pem, GLOBEX), ...trusting(other.pem)] }),
   ],
   [
-    'one of the root for all, where another party has its own',
+    'from a root for all parties, while another party has another root',
     true,
     () => ({ certificate: good, roots: [...trusting(own.pem), ...trusting(other.pem, GLOBEX)] }),
   ],
@@ -326,55 +326,51 @@ const withSignature = (change: (made: Signed) => Signed) =>
   request(async (keys) => change(await signed(keys)));
 
 const REQUESTS: Row[] = [
-  ['a good one', true, request(signed)],
+  ['that is valid', true, request(signed)],
   [
-    'one that names its algorithm',
+    'that names its algorithm',
     true,
     withSignature((s) => ({ ...s, signatureAlgorithm: 'ECDSA_P256_SHA256' })),
   ],
   [
-    'one that names its algorithm by OID',
+    'that names its algorithm by OID',
     true,
     withSignature((s) => ({ ...s, signatureAlgorithm: '1.2.840.10045.4.3.2' })),
   ],
-  ['one that another key signed', false, request(() => signed(other.keys))],
+  ['signed with another key', false, request(() => signed(other.keys))],
   [
-    'one that names an algorithm of another curve',
+    'that names an algorithm of another curve',
     false,
     withSignature((s) => ({ ...s, signatureAlgorithm: 'ECDSA_P384_SHA384' })),
   ],
   [
-    'one that names an algorithm of RSA',
+    'that names an RSA algorithm',
     false,
     withSignature((s) => ({ ...s, signatureAlgorithm: 'RSA_PKCS1_SHA256' })),
   ],
   [
-    'one that names another hash by OID',
+    'that names another hash by OID',
     false,
     withSignature((s) => ({ ...s, signatureAlgorithm: '1.2.840.10045.4.3.4' })),
   ],
+  ['that names an unknown algorithm', false, withSignature((s) => ({ ...s, signatureAlgorithm: '1.2.3' }))],
   [
-    'one that names an unknown algorithm',
-    false,
-    withSignature((s) => ({ ...s, signatureAlgorithm: '1.2.3' })),
-  ],
-  [
-    'one whose signature is cut short',
+    'with a truncated signature',
     false,
     withSignature((s) => ({ ...s, signature: s.signature.subarray(0, -1) })),
   ],
   [
-    'one whose signature has a byte more',
+    'with a byte appended to the signature',
     false,
     withSignature((s) => ({ ...s, signature: Uint8Array.of(...s.signature, 0) })),
   ],
   [
-    'one whose signature has a length in BER',
+    'with a length in BER in the signature',
     false,
     withSignature((s) => ({ ...s, signature: Uint8Array.of(0x30, 0x81, ...s.signature.subarray(1)) })),
   ],
   [
-    'one whose signature is two halves',
+    'with a signature as raw r and s instead of DER',
     false,
     request(async ({ privateKey }) => ({
       message,
@@ -383,8 +379,12 @@ const REQUESTS: Row[] = [
       ),
     })),
   ],
-  ['one without a signature', false, withSignature((s) => ({ ...s, signature: new Uint8Array() }))],
-  ['one over other bytes', false, withSignature((s) => ({ ...s, message: message.subarray(1) }))],
+  ['without a signature', false, withSignature((s) => ({ ...s, signature: new Uint8Array() }))],
+  [
+    'with a signature over other bytes',
+    false,
+    withSignature((s) => ({ ...s, message: message.subarray(1) })),
+  ],
 ];
 
 async function verdicts(make: Row[2]): Promise<{ exchange: boolean; provider: boolean }> {
@@ -392,28 +392,28 @@ async function verdicts(make: Row[2]): Promise<{ exchange: boolean; provider: bo
   return { exchange: await atExchange(given), provider: await atProvider(given) };
 }
 
-it('the table is long', () => {
+it('the tables have at least 40 certificates and 55 cases in total', () => {
   expect(CERTIFICATES.length).toBeGreaterThanOrEqual(40);
   expect(CERTIFICATES.length + REQUESTS.length).toBeGreaterThanOrEqual(55);
 });
 
 describe('a certificate', () => {
   it.each(CERTIFICATES)(
-    '%s: accepted is %s, at the exchange and at a provider',
+    '%s: accepted = %s by both the exchange and a provider',
     async (_title, accepted, make) => {
       expect(await verdicts(make)).toEqual({ exchange: accepted, provider: accepted });
     },
   );
 });
 
-it('a certificate of the root for all that names no party is accepted at the exchange, which knows whose it is, alone', async () => {
+it('a certificate that names no party, from a root for all parties, is accepted only by the exchange', async () => {
   const made = withLeaf({ party: undefined });
   expect(await verdicts(made)).toEqual({ exchange: true, provider: false });
 });
 
 describe('a signed request', () => {
   it.each(REQUESTS)(
-    '%s: accepted is %s, at the exchange and at a provider',
+    '%s: accepted = %s by both the exchange and a provider',
     async (_title, accepted, make) => {
       expect(await verdicts(make)).toEqual({ exchange: accepted, provider: accepted });
     },

@@ -160,7 +160,7 @@ const SCHEMA_ILLNESSES: Illness[] = [
     [...MIGRATIONS.slice(0, 2), '9999_later'],
   ],
   [
-    'a unique index that is gone, one that is no longer unique, and one that failed to build',
+    'a missing unique index, an index that is no longer unique, and an invalid index',
     `DROP INDEX certificates_der;
      DROP INDEX measurements_request_id;
      CREATE INDEX measurements_request_id ON measurements (consumer, request_id);
@@ -169,7 +169,7 @@ const SCHEMA_ILLNESSES: Illness[] = [
     ['certificates_der', 'measurements_by_create_time', 'measurements_request_id'],
   ],
   [
-    'a trigger that is gone, one that is disabled, and a foreign key that is not kept',
+    'a missing trigger, a disabled trigger, and a foreign key that is not enforced',
     `DROP TRIGGER requisition_count ON measurements;
      ALTER TABLE transitions DISABLE TRIGGER append_only;
      ALTER TABLE trusted_roots DISABLE TRIGGER ALL`,
@@ -177,19 +177,19 @@ const SCHEMA_ILLNESSES: Illness[] = [
     ['measurements requisition_count', 'transitions append_only', 'trusted_roots trusted_roots_party_fkey'],
   ],
   [
-    'a constraint that the rows need not keep',
+    'a constraint that is not validated',
     `ALTER TABLE requisitions ADD CONSTRAINT later CHECK (ordinal >= 0) NOT VALID`,
     'constraint-not-valid',
     ['requisitions later'],
   ],
   [
-    'commits that do not wait for the disk',
+    'a database with synchronous_commit = off',
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); END $$`,
     'settings-unsafe',
     ['synchronous_commit = off'],
   ],
   [
-    'a server without checksums',
+    'a server without data checksums',
     // Replace only the view that reports the setting, because the setting itself is chosen when a cluster is created.
     `CREATE VIEW pg_settings AS SELECT name, CASE name WHEN 'data_checksums' THEN 'off' ELSE setting END AS setting
        FROM pg_catalog.pg_settings;
@@ -202,7 +202,7 @@ const SCHEMA_ILLNESSES: Illness[] = [
 ];
 
 describe('the doctor', () => {
-  it('is silent on what the exchange writes', async () => {
+  it('reports no findings for a healthy database', async () => {
     expect(await findings(HEALTHY)).toEqual([]);
   });
 
@@ -223,12 +223,12 @@ describe('the doctor', () => {
     expect(await findings(database)).toEqual([[check, examples]]);
   });
 
-  it('has been seen to find everything it looks for', () => {
+  it('has a test for every check', () => {
     const found = [...ILLNESSES, ...CHANGE_ILLNESSES, ...SCHEMA_ILLNESSES].map(([, , check]) => check);
     expect(new Set(found)).toEqual(new Set(CHECKS.map(({ id }) => id)));
   });
 
-  it('counts the rows and names five, tells what they mean and what to do', async () => {
+  it('reports the row count, five examples, the meaning and the remedy of a finding', async () => {
     const database = await clone(HEALTHY);
     await run(database, `${UNCHECKED} UPDATE requisitions SET ordinal = 7`);
     const five = ['awaiting', 'cancelled', 'computing', 'refused', 'revoked'];
@@ -244,7 +244,7 @@ describe('the doctor', () => {
     ]);
   });
 
-  it('finds a server that does not flush to the disk', async () => {
+  it('finds a server with fsync = off', async () => {
     const fsyncIs = (value: string) =>
       expect.poll(async () => (await run(HEALTHY, 'SHOW fsync')).rows[0].fsync).toBe(value);
     try {
@@ -259,7 +259,7 @@ describe('the doctor', () => {
     }
   });
 
-  it('finds a role that serves with unsafe commits, and leaves one alone that may not write', async () => {
+  it('finds a role that can write with unsafe commits, but not a role that cannot write', async () => {
     const database = await clone(HEALTHY);
     await run(
       database,
@@ -271,7 +271,7 @@ describe('the doctor', () => {
     ]);
   });
 
-  it('finds a database that takes any bytes for text', async () => {
+  it('finds a database with the encoding SQL_ASCII', async () => {
     const database = 'any_bytes';
     await run(
       'postgres',
@@ -282,14 +282,14 @@ describe('the doctor', () => {
     expect(await findings(database)).toEqual([['settings-unsafe', ['server_encoding = SQL_ASCII']]]);
   });
 
-  it('needs no more than the serving role may do', async () => {
+  it('runs with the rights of the serving role', async () => {
     const database = await clone(HEALTHY);
     await ensureRole(at(database), 'app');
     await migrate({ connection: at(database), appRole: 'app', mode: 'production' });
     expect(await doctor({ connection: { ...at(database), user: 'app' } })).toEqual([]);
   });
 
-  it('sees one moment of the database and holds no writer up', async () => {
+  it('reads one snapshot of the database and does not block writers', async () => {
     const database = await clone(HEALTHY);
     const writer = new pg.Client(at(database));
     await writer.connect();
@@ -313,13 +313,13 @@ describe('the doctor', () => {
     expect(await findings(database)).toHaveLength(2);
   });
 
-  it('takes its time where requests may not', async () => {
+  it('ignores the statement_timeout of the database', async () => {
     const database = await clone(HEALTHY);
     await run('postgres', `ALTER DATABASE ${database} SET statement_timeout = 1`);
     expect(await findings(database)).toEqual([]);
   });
 
-  it('knows every unique index and every trigger of the migrations', async () => {
+  it('lists every unique index and every trigger that the migrations create', async () => {
     const indexes = await run(
       HEALTHY,
       `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid

@@ -33,13 +33,13 @@ async function examined(): Promise<Json> {
 }
 
 describe('the doctor of an exchange', () => {
-  it('has not run, and is not started by a request that only validates', async () => {
+  it('has not run on a new exchange, and is not started by a request with validateOnly', async () => {
     expect(await doctor()).toEqual({ running: false, findings: [] });
     expect(await run('?validateOnly=true')).toEqual({ running: false, findings: [] });
     expect(await requests()).toBe(0);
   });
 
-  it('runs in the background, and says how many checks it made and what they found', async () => {
+  it('runs in the background, and reports the number of checks and their findings', async () => {
     const { endTime, startTime, checks, findings } = await examined();
     expect(endTime > startTime).toBe(true);
     expect(checks).toBe(CHECKS.length);
@@ -65,7 +65,7 @@ describe('the doctor of an exchange', () => {
     await expect.poll(audited, { timeout: 90_000 }).toEqual(['runDoctor operator', 'runDoctor operator']);
   });
 
-  it('does not begin while another replica runs it', async () => {
+  it('does not start while another replica runs it', async () => {
     await rest();
     await exchange.database.query(`UPDATE doctor_run SET lease_expiry = now() + interval '1 hour'`);
     const before = await doctor();
@@ -74,7 +74,7 @@ describe('the doctor of an exchange', () => {
     expect(await requests()).toBe(2);
   });
 
-  it('runs by itself when it is due, on one replica, and never with a run of another', async () => {
+  it('runs automatically when the interval has passed, but not before', async () => {
     const connection = { connectionString: exchange.database.url };
     const replicas = [1, 2].map(() => new DoctorRuns({ ...replica(25), connection, log: SILENT }));
     const before = await getDoctorRun(replica(0).db);
@@ -88,7 +88,7 @@ describe('the doctor of an exchange', () => {
     for (const one of replicas) await one.stop();
   });
 
-  it('is ended with the exchange, and says so', async () => {
+  it('is interrupted when the exchange stops, and reports a failure', async () => {
     const connection = { connectionString: exchange.database.url };
     const stopped = new DoctorRuns({ ...replica(50), connection, log: SILENT });
     await stopped.runIfDue(24);
@@ -97,7 +97,7 @@ describe('the doctor of an exchange', () => {
   });
 });
 
-it('the status has replicas, the last migration, and counts of all measurements', async () => {
+it('exchangeStatus returns the running replicas, the last migration, and the counts of measurements', async () => {
   const { acme, streamly, chirper } = castOf(exchange);
   await createMeasurement(exchange, acme, [streamly]);
   const refused = await createMeasurement(exchange, acme, [chirper]);

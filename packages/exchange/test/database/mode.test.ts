@@ -17,7 +17,7 @@ const mark = async () => (await database.query("SELECT value FROM settings WHERE
 const addParty = () =>
   database.query("INSERT INTO parties (name, create_time, update_time) VALUES ('duchies/d', now(), now())");
 
-it('an empty database belongs to the mode that comes first', async () => {
+it('an empty database keeps the mode of its first migration', async () => {
   await migrateAs('development');
   expect(await mark()).toBe('development');
   await addParty();
@@ -27,14 +27,14 @@ it('an empty database belongs to the mode that comes first', async () => {
   expect(await mark()).toBe('development');
 });
 
-it('a database that was migrated for production is refused by development mode', async () => {
+it('development mode rejects a database that was migrated for production', async () => {
   await migrateAs('production');
   expect(await mark()).toBe('production');
   await expect(migrateAs('development')).rejects.toThrow('not one of development mode');
   await migrateAs('production');
 });
 
-it('so is one with parties that nobody marked, and it is left as it was', async () => {
+it('development mode rejects an unmarked database with parties, and does not change it', async () => {
   await addParty();
   await database.query('DELETE FROM schema_migrations WHERE version = 3');
   await expect(migrateAs('development')).rejects.toThrow('not one of development mode');

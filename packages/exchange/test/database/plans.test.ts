@@ -191,7 +191,7 @@ async function nodesOf(name: string): Promise<Plan[]> {
 }
 
 describe('the plan of each statement', () => {
-  it('is looked at on tables of thousands of rows that the doctor finds healthy', async () => {
+  it('is tested on tables with thousands of rows and without doctor findings', async () => {
     for (const table of LARGE) {
       const [row] = await database.query(`SELECT reltuples FROM pg_class WHERE oid = '${table}'::regclass`);
       expect(row!.reltuples, table).toBeGreaterThanOrEqual(ROWS - 7);
@@ -200,7 +200,7 @@ describe('the plan of each statement', () => {
     expect(planned.length).toBeGreaterThanOrEqual(30);
   });
 
-  it.each(planned.map(({ name }) => name))('%s reads no large table from end to end', async (name) => {
+  it.each(planned.map(({ name }) => name))('%s has no sequential scan of a large table', async (name) => {
     const found = await nodesOf(name);
     const whole = found.filter((node) => node['Node Type'] === 'Seq Scan').map((n) => n['Relation Name']!);
     expect(whole.filter((table) => LARGE.includes(table))).toEqual([]);
@@ -209,10 +209,13 @@ describe('the plan of each statement', () => {
   // A SELECT is allowed to lock rows only if its name contains `lock` or `share`. Any other read must neither wait for
   // a write nor block one.
   const reads = planned.filter(({ text }) => !/\b(INSERT INTO|UPDATE \w+|DELETE FROM)\b/.test(text));
-  it.each(reads.map(({ name }) => name))('%s locks rows only if its name says so', async (name) => {
-    const locks = (await nodesOf(name)).some((node) => node['Node Type'] === 'LockRows');
-    expect(locks).toBe(/_(lock|share)(_|$)/.test(name));
-  });
+  it.each(reads.map(({ name }) => name))(
+    '%s locks rows if and only if its name contains lock or share',
+    async (name) => {
+      const locks = (await nodesOf(name)).some((node) => node['Node Type'] === 'LockRows');
+      expect(locks).toBe(/_(lock|share)(_|$)/.test(name));
+    },
+  );
 });
 
 describe('a summary', () => {
@@ -221,7 +224,7 @@ describe('a summary', () => {
     ['measurements', CONSUMER.name],
     ['requisitions', PROVIDERS[0]!.name],
     ['computations', 'duchies/d1'],
-  ])('of %s reads at most 1,001 rows for a count, in the order of an index', async (table, owner) => {
+  ])('of %s reads at most 1,001 rows for each count, with an index scan', async (table, owner) => {
     const values = [`'${owner}'`, ...times, '1001'];
     const plan = nodes(await explain(`summary_count_${table}`, 'ANALYZE,', values));
     const scans = plan.filter((node) => node['Relation Name'] === table);
@@ -232,7 +235,7 @@ describe('a summary', () => {
     expect(most).toBeLessThanOrEqual(1001);
   });
 
-  it('of all parties for the operator reads at most 1,001 rows for a count, in the order of an index', async () => {
+  it('of all parties for the operator reads at most 1,001 rows for each count, with index scans', async () => {
     const values = [`''`, times[2]!, '100', times[1]!, times[2]!, '1001'];
     const plan = nodes(await explain('party_health', 'ANALYZE,', values));
     const scans = plan.filter((node) =>
@@ -246,13 +249,13 @@ describe('a summary', () => {
   it.each([
     ['status_count_open', ['1001']],
     ['status_count_ended', ['1001', times[0]!]],
-  ])('of the exchange, %s reads at most 1,001 rows in the order of an index', async (name, values) => {
+  ])('of the exchange, %s reads at most 1,001 rows with an index scan', async (name, values) => {
     const scans = nodes(await explain(name, 'ANALYZE,', values)).filter((node) => node['Relation Name']);
     expect(scans.map((node) => node['Node Type'])).toEqual(['Index Scan']);
     expect(scans[0]!['Actual Rows']).toBe(1001);
   });
 
-  it('explains at most the 50 oldest that are open, whatever there is', async () => {
+  it('reads at most 51 measurements to explain the oldest open ones', async () => {
     const plan = await explain('summary_notable_measurements', 'ANALYZE,', [
       ...[`'${CONSUMER.name}'`, times[0]!, '51', '11'],
     ]);
@@ -336,7 +339,7 @@ const lists: List[] = [
   },
 ];
 
-describe('a page costs what it holds', () => {
+describe('the cost of a page', () => {
   /** Returns how many blocks PostgreSQL touches to read the page after the first `skip` rows. */
   async function blocks(list: List, parent: string, skip: number): Promise<number> {
     const { table, order } = list;
@@ -351,7 +354,7 @@ describe('a page costs what it holds', () => {
     return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!;
   }
 
-  it.each(lists)('$name: the last page as much as the first', async (list) => {
+  it.each(lists)('$name: the last page reads at most 1.5 times as many blocks as the first', async (list) => {
     const first = await blocks(list, list.large, 0);
     expect(
       await blocks(list, list.large, ((list.pages ?? Math.floor(ROWS / PAGE_SIZE)) - 1) * PAGE_SIZE),
@@ -359,14 +362,14 @@ describe('a page costs what it holds', () => {
   });
 
   it.each(lists.filter((list) => list.parent))(
-    '$name: as much for a party with few rows, behind all others',
+    '$name: the page of a small party reads at most 1.5 times as many blocks as that of a large party',
     async (list) => {
       const large = await blocks(list, list.large, 0);
       expect(await blocks(list, list.small, 0)).toBeLessThanOrEqual(1.5 * large);
     },
   );
 
-  it('changes_page: the last page as much as the first, and as much for a party with few rows', async () => {
+  it('changes_page: the last page and that of a small party read at most 1.5 times the blocks of the first', async () => {
     // Wait until all rows are readable, because transactions of other tests may delay them.
     const held = 'SELECT FROM changes WHERE xid >= pg_snapshot_xmin(pg_current_snapshot()) LIMIT 1';
     await expect.poll(() => database.query(held)).toEqual([]);

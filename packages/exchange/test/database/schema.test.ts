@@ -10,7 +10,7 @@ import { migrate } from '../../src/database/migrate.ts';
 
 const exchange = useExchange();
 
-it('is the one that was reviewed', async () => {
+it('the database schema matches src/database/schema.sql', async () => {
   const dump = await printSchema(exchange.database.query);
   await expect(dump).toMatchFileSnapshot('../../src/database/schema.sql');
 });
@@ -23,7 +23,7 @@ async function migrateFurther({ query }: Database): Promise<void> {
   await query(`INSERT INTO schema_migrations VALUES (9999, '9999_later', 'sha256')`);
 }
 
-it('may be migrated by a newer version while this one serves, and this one does not start on it again', async () => {
+it('the exchange keeps serving a database that a newer version migrated, but cannot migrate it again', async () => {
   const { acme, streamly } = castOf(exchange);
   const before = await createMeasurement(exchange, acme, [streamly]);
   await migrateFurther(exchange.database);

@@ -40,7 +40,7 @@ const register = async (name: string, provider = streamly): Promise<string> =>
 const base64Of = async (name: string) => get(exchange, streamly, `${name}?descriptorSetEncoding=BASE64`);
 
 describe('registering a descriptor', () => {
-  it('answers it under a name that the service assigns, whatever name was sent', async () => {
+  it('returns the descriptor under an assigned name, and ignores a name in the request', async () => {
     const descriptorSet = setOf('a');
     const created = await ok(send({ name: `${parentOf(streamly)}/mine`, descriptorSet }));
     expect(created).toEqual({
@@ -55,7 +55,7 @@ describe('registering a descriptor', () => {
     expect(await get(exchange, acme, created.name)).toEqual(created);
   });
 
-  it('takes the request message, with the parent of the path', async () => {
+  it('accepts the wrapped request message, but only with the parent of the path', async () => {
     const wrapped = { parent: streamly.name, eventGroupMetadataDescriptor: { descriptorSet: setOf('a') } };
     expect(await ok(send(wrapped))).toMatchObject({ descriptorSet: setOf('a') });
     expect(errorOf(await send({ ...wrapped, parent: chirper.name }))).toBe(
@@ -67,7 +67,7 @@ describe('registering a descriptor', () => {
     ['with', complete],
     ['without', withoutImports],
   ])(
-    'takes what a compiler made, %s the well-known files, and gives back the same bytes',
+    'accepts the output of a compiler %s the well-known files, and returns the same bytes',
     async (_title, bytes) => {
       const standard = bytes.toString('base64');
       for (const descriptorSet of [standard, bytes.toString('base64url')]) {
@@ -79,7 +79,7 @@ describe('registering a descriptor', () => {
     },
   );
 
-  it('prints custom options as the compiler does, and reads them back', async () => {
+  it('prints custom options like the compiler, and accepts them in that form', async () => {
     const { name, descriptorSet } = await ok(send({ descriptorSet: withoutImports.toString('base64') }));
     expect(descriptorSet).toEqual(compiledJson);
     expect(JSON.stringify(descriptorSet)).toContain('"[ads.sensitivity]":"PERSONAL"');
@@ -89,7 +89,7 @@ describe('registering a descriptor', () => {
     expect((await base64Of(again.name)).descriptorSet).toBe(withoutImports.toString('base64'));
   });
 
-  it('leaves an audit entry, which names who did it in which call', async () => {
+  it('writes an audit entry with the principal and the request ID', async () => {
     const reply = await send({ descriptorSet: setOf('a') });
     const { name } = await ok(reply);
     const updated = await exchange.call(streamly.token, 'PUT', `/v2alpha/${name}`, {
@@ -123,25 +123,25 @@ describe('a descriptor set', () => {
     ['is null', null, 'descriptorSet'],
     ['is an empty object', {}, 'descriptorSet.file'],
     ['has no files', { file: [] }, 'descriptorSet.file'],
-    ['is empty text', '', 'descriptorSet.file'],
-    ['is no base64', '***', 'descriptorSet'],
+    ['is an empty string', '', 'descriptorSet.file'],
+    ['is not base64', '***', 'descriptorSet'],
     ['is a number', 7, 'descriptorSet'],
     ['is a list', [], 'descriptorSet'],
-    ['has a member that is not known', setOf('a', { nmae: 'x' }), 'descriptorSet.file[0].nmae'],
+    ['has an unknown member', setOf('a', { nmae: 'x' }), 'descriptorSet.file[0].nmae'],
     ['lacks an import', setOf('a', { dependency: ['b.proto'] }), 'descriptorSet.file[0].dependency[0]'],
     [
-      'holds a symbol twice',
+      'defines a symbol twice',
       setOf('a', { messageType: [M, M] }),
       'descriptorSet.file[0].messageType[1].name',
     ],
     [
-      'holds a symbol in two files',
+      'defines a symbol in two files',
       { file: [file('a'), file('a', { name: 'other.proto' })] },
       'descriptorSet.file[1].messageType[0].name',
     ],
-    ['holds a file twice', { file: [file('a'), file('a')] }, 'descriptorSet.file[1].name'],
+    ['contains a file twice', { file: [file('a'), file('a')] }, 'descriptorSet.file[1].name'],
     [
-      'uses a type that it does not hold',
+      'uses an undefined type',
       setOf('a', {
         messageType: [{ ...M, field: [{ name: 'f', number: 1, type: 'TYPE_MESSAGE', typeName: '.b.M' }] }],
       }),
@@ -149,7 +149,7 @@ describe('a descriptor set', () => {
     ],
   ];
 
-  it.each(broken)('that %s is refused, by its field', async (_title, descriptorSet, field) => {
+  it.each(broken)('that %s is rejected with its field', async (_title, descriptorSet, field) => {
     const before = await stored(exchange);
     const reply = await send({ descriptorSet });
     expect(errorOf(reply)).toMatch(
@@ -159,7 +159,7 @@ describe('a descriptor set', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('that is cut short is refused', async () => {
+  it('that is truncated is rejected', async () => {
     for (const length of [1, complete.length / 2, complete.length - 1]) {
       const descriptorSet = complete.subarray(0, length).toString('base64');
       expect(errorOf(await send({ descriptorSet }))).toMatch(
@@ -168,7 +168,7 @@ describe('a descriptor set', () => {
     }
   });
 
-  it('above 1 MiB is refused, as JSON and as bytes', async () => {
+  it('above 1 MiB is rejected, as JSON and as bytes', async () => {
     const comment = { sourceCodeInfo: { location: [{ leadingComments: ' '.repeat(1024 * 1024) }] } };
     const large = '400 INVALID_ARGUMENT INVALID_FIELD_VALUE descriptorSet';
     const json = await send({ descriptorSet: setOf('a', comment) });
@@ -183,7 +183,7 @@ describe('replacing a descriptor', () => {
   const put = (name: string, body: unknown, method = 'PUT', query = '') =>
     exchange.call(streamly.token, method, `/v2alpha/${name}${query}`, body);
 
-  it.each(['PATCH', 'PUT'])('by %s replaces all of it', async (method) => {
+  it.each(['PATCH', 'PUT'])('by %s replaces the whole descriptor set', async (method) => {
     const name = await register('a');
     const descriptorSet = setOf('b', { messageType: [{ name: 'N' }] });
     expect(await ok(put(name, { descriptorSet }, method))).toEqual({ name, descriptorSet });
@@ -195,7 +195,7 @@ describe('replacing a descriptor', () => {
     expect(await base64Of(name)).toEqual(exactly);
   });
 
-  it('needs the whole of it, and no other name than that of the path', async () => {
+  it('requires a descriptor set, and rejects a name that differs from the path', async () => {
     const name = await register('a');
     const other = await register('a');
     const before = await stored(exchange);
@@ -209,7 +209,7 @@ describe('replacing a descriptor', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('is NOT_FOUND where there is none, and PERMISSION_DENIED for everyone but its provider', async () => {
+  it('returns NOT_FOUND for a missing descriptor, and PERMISSION_DENIED to other parties', async () => {
     const name = await register('a');
     const absent = `${parentOf(streamly)}/absent`;
     const foreign = `${parentOf(chirper)}/${name.split('/').at(-1)}`;
@@ -253,7 +253,7 @@ describe('reading several descriptors by name', () => {
     expect(encoded.eventGroupMetadataDescriptors).toEqual([await base64Of(a)]);
   });
 
-  it('mixes providers under dataProviders/-, for consumers', async () => {
+  it('accepts names of several providers under dataProviders/-, for consumers only', async () => {
     const names = [await register('a', chirper), await register('b', streamly)];
     expect(namesIn(await ok(batchGet(acme, 'dataProviders/-', names)))).toEqual(names);
     expect(errorOf(await batchGet(streamly, 'dataProviders/-', names))).toBe(
@@ -271,7 +271,7 @@ describe('reading several descriptors by name', () => {
     ).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE names[0]');
   });
 
-  it('is NOT_FOUND when any is missing, also one that another provider has', async () => {
+  it('returns NOT_FOUND if one is missing, even if its ID exists under another provider', async () => {
     const own = await register('a');
     const id = (await register('b', chirper)).split('/').at(-1);
     for (const missing of [`${parentOf(streamly)}/absent`, `${parentOf(streamly)}/${id}`]) {
@@ -281,7 +281,7 @@ describe('reading several descriptors by name', () => {
     }
   });
 
-  it('takes 1 to 50 names', async () => {
+  it('accepts 1 to 50 names', async () => {
     const name = await register('a');
     const many = (count: number) => batchGet(acme, streamly.name, Array(count).fill(name));
     expect(namesIn(await ok(many(50)))).toHaveLength(50);
@@ -307,7 +307,7 @@ describe('listing descriptors', () => {
     }
   }
 
-  it('shows those of one provider in the order of creation, and those of all to consumers', async () => {
+  it('returns the descriptors of one provider in the order of creation, and of all providers to consumers', async () => {
     const created = [
       await register('a', chirper),
       await register('b', chirper),
@@ -327,7 +327,7 @@ describe('listing descriptors', () => {
     for (const d of encoded) expect(d).toEqual({ name: d.name, descriptorSet: expect.any(String) });
   });
 
-  it('is empty for a provider without any, NOT_FOUND for none, and denied to other providers', async () => {
+  it('is empty for a provider without any, NOT_FOUND for an unknown one, and denied to other providers', async () => {
     expect(await get(exchange, acme, parentOf(dailynews))).toEqual({ eventGroupMetadataDescriptors: [] });
     const nobody = await exchange.call(
       acme.token,

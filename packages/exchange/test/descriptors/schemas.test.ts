@@ -27,14 +27,14 @@ describe('under advisory checks', () => {
   });
 
   describe('an update', () => {
-    it('that only adds is taken without a word', async () => {
+    it('that only adds fields is accepted without findings', async () => {
       const { name } = await ok(create(exchange, streamly, schema('adds', BUDGET)));
       const reply = await update(exchange, streamly, name, schema('adds', BUDGET, BRAND));
       expect((await ok(reply)).descriptorSet).toEqual(schema('adds', BUDGET, BRAND));
       expect(reply.headers.has('x-mex-findings')).toBe(false);
     });
 
-    it('that breaks readers is taken, and each change that does so counted and logged', async () => {
+    it('that breaks readers is accepted, and each breaking change is counted and logged as a finding', async () => {
       const { name } = await ok(create(exchange, streamly, schema('breaks', BUDGET, BRAND)));
       const broken = schema('breaks', { ...BUDGET, type: 'TYPE_STRING' });
       const reply = await update(exchange, streamly, name, broken);
@@ -47,7 +47,7 @@ describe('under advisory checks', () => {
       expect((await get(exchange, acme, name)).descriptorSet).toEqual(broken);
     });
 
-    it('that would break readers says so beforehand, and what to do about the event groups', async () => {
+    it('that would break readers returns a finding with validateOnly, and counts the event groups to migrate', async () => {
       const { name } = await ok(create(exchange, streamly, schema('dry', BUDGET, BRAND)));
       await addEventGroups(exchange, streamly, name, 'ACTIVE', 'DELETED', 'ACTIVE');
       const before = await stored(exchange);
@@ -67,7 +67,7 @@ describe('under advisory checks', () => {
       expect(await stored(exchange)).toEqual(before);
     });
 
-    it('of a descriptor that no event group refers to says that too', async () => {
+    it('of a descriptor that no active event group uses returns a remedy without a migration', async () => {
       const { name } = await ok(create(exchange, streamly, schema('unused', BUDGET)));
       await addEventGroups(exchange, streamly, name, 'DELETED');
       const { findings } = await ok(update(exchange, streamly, name, schema('unused'), DRY_RUN));
@@ -76,7 +76,7 @@ describe('under advisory checks', () => {
       ]);
     });
 
-    it('with a thousand changes has a hundred findings, the last of which counts the rest', async () => {
+    it('with 1,000 breaking changes returns 100 findings, and the last one counts the rest', async () => {
       const fields = Array.from({ length: 1000 }, (_, i) => ({ ...BUDGET, name: `f${i}`, number: i + 1 }));
       const { name } = await ok(create(exchange, streamly, schema('thousand', ...fields)));
       const { findings } = await ok(update(exchange, streamly, name, schema('thousand'), DRY_RUN));
@@ -89,7 +89,7 @@ describe('under advisory checks', () => {
   describe('a type that two descriptors define', () => {
     const findings = async (reply: Promise<Reply>) => (await ok(reply)).findings;
 
-    it('is found, with the name of the descriptor that has it already', async () => {
+    it('is reported as a finding with the name of the other descriptor of the same provider', async () => {
       const first = await ok(create(exchange, streamly, schema('twice', BUDGET)));
       const reply = await create(exchange, streamly, schema('twice', BRAND));
       const second = await ok(reply);
@@ -107,7 +107,7 @@ describe('under advisory checks', () => {
       ]);
     });
 
-    it('is found when they belong to two providers, without a word about the other', async () => {
+    it('is reported for descriptors of two providers, without the name of the other provider or descriptor', async () => {
       const { name } = await ok(create(exchange, streamly, schema('shared', BUDGET)));
       const found = await findings(create(exchange, chirper, schema('shared', BUDGET), DRY_RUN));
       expect(found).toMatchObject([{ code: 'TYPE_ALREADY_REGISTERED', field: 'descriptorSet' }]);
@@ -117,7 +117,7 @@ describe('under advisory checks', () => {
       expect(told).not.toContain(streamly.name);
     });
 
-    it('is found once the second descriptor is updated to it, and no more when the first gives it up', async () => {
+    it('is reported for an update that adds it, until the other descriptor drops it', async () => {
       const { name } = await ok(create(exchange, streamly, schema('given', BUDGET)));
       const other = await ok(create(exchange, streamly, schema('taken', BUDGET)));
       const dryRun = () => findings(update(exchange, streamly, other.name, schema('given', BUDGET), DRY_RUN));
@@ -127,7 +127,7 @@ describe('under advisory checks', () => {
       expect(await codes()).toEqual(['SCHEMA_CHANGE_BREAKING']);
     });
 
-    it('is not found in the descriptor itself, in well-known files, or within other messages', async () => {
+    it('is not reported for the descriptor itself, for well-known files, or for nested messages', async () => {
       const file = (name: string, message: object) => ({
         name: `${name}.proto`,
         package: name,
@@ -152,7 +152,7 @@ describe('under advisory checks', () => {
       expect(rows.map((row) => row.type_name)).toEqual(['first.Campaign', 'second.Campaign']);
     });
 
-    it('keeps nobody from creating both at once', async () => {
+    it('does not make concurrent creates fail', async () => {
       const replies = await Promise.all(
         Array.from({ length: 8 }, () => create(exchange, streamly, schema('rush', BUDGET))),
       );
@@ -168,7 +168,7 @@ describe('under advisory checks', () => {
       ({ name } = await ok(create(exchange, streamly, schema('diffed', BUDGET))));
     });
 
-    it('tells the owner and every consumer what a set would change, and what of it breaks readers', async () => {
+    it('returns each change, and whether it breaks readers, to the owner and to a consumer', async () => {
       const before = await stored(exchange);
       for (const party of [streamly, acme]) {
         const reply = await diff(party, changed);
@@ -201,7 +201,7 @@ describe('under advisory checks', () => {
       expect(await ok(diff(acme, { descriptorSet }))).toEqual({ compatible: true, changes: [] });
     });
 
-    it('refuses a set that is broken, and a descriptor that is not there', async () => {
+    it('rejects an invalid descriptor set and a missing descriptor', async () => {
       expect(errorOf(await diff(streamly, {}))).toBe(
         '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET descriptorSet',
       );

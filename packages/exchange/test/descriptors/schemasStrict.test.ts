@@ -26,7 +26,7 @@ describe('under strict checks', () => {
 
   const EXISTS = '409 ALREADY_EXISTS EVENT_GROUP_METADATA_DESCRIPTOR_ALREADY_EXISTS_WITH_TYPE descriptorSet';
 
-  it('an update that breaks readers is refused with every change that does so', async () => {
+  it('an update that breaks readers is rejected with a violation for each breaking change', async () => {
     const { name } = await ok(create(exchange, streamly, schema('refused', BUDGET, BRAND)));
     await addEventGroups(exchange, streamly, name, 'ACTIVE');
     const before = await stored(exchange);
@@ -41,13 +41,13 @@ describe('under strict checks', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('an update that only adds is taken', async () => {
+  it('an update that only adds fields is accepted', async () => {
     const { name } = await ok(create(exchange, streamly, schema('extended', BUDGET)));
     const extended = await ok(update(exchange, streamly, name, schema('extended', BUDGET, BRAND)));
     expect(extended.descriptorSet.file[0].messageType[0].field).toHaveLength(2);
   });
 
-  it('a dry run answers what would refuse the update', async () => {
+  it('validateOnly returns the findings for which an update or a create would be rejected', async () => {
     const { name } = await ok(create(exchange, streamly, schema('dry', BUDGET)));
     const { findings } = await ok(update(exchange, streamly, name, schema('dry'), DRY_RUN));
     expect(findings).toMatchObject([{ code: 'SCHEMA_CHANGE_BREAKING' }]);
@@ -55,7 +55,7 @@ describe('under strict checks', () => {
     expect(again.findings).toMatchObject([{ code: 'TYPE_ALREADY_REGISTERED' }]);
   });
 
-  it('what is wrong with the request itself comes before what it collides with', async () => {
+  it('a registered type and a message without a package are both CHECK_FAILED, not ALREADY_EXISTS', async () => {
     const set = schema('mixed', BUDGET);
     await ok(create(exchange, streamly, set));
     const bare = { name: 'bare.proto', messageType: [{ name: 'Bare' }] };
@@ -64,7 +64,7 @@ describe('under strict checks', () => {
     expect(metadata(reply)).toEqual({ codes: 'METADATA_WITHOUT_PACKAGE,TYPE_ALREADY_REGISTERED' });
   });
 
-  it('a type that the same provider has registered is refused, in a create and in an update', async () => {
+  it('a type that the same provider has registered is rejected, on create and on update', async () => {
     const { name } = await ok(create(exchange, streamly, schema('mine', BUDGET)));
     const reply = await create(exchange, streamly, schema('mine', BRAND));
     expect(errorOf(reply)).toBe(EXISTS);
@@ -75,14 +75,14 @@ describe('under strict checks', () => {
     await ok(update(exchange, streamly, name, schema('mine', BUDGET, BRAND)));
   });
 
-  it('a type that another provider has registered stays a finding', async () => {
+  it('a type that another provider has registered is only a finding', async () => {
     await ok(create(exchange, streamly, schema('industry', BUDGET)));
     const reply = await create(exchange, chirper, schema('industry', BUDGET));
     await ok(reply);
     expect(reply.headers.get('x-mex-findings')).toBe('1');
   });
 
-  it('of many that register the same type at once exactly one wins', async () => {
+  it('exactly one of 12 concurrent creates of the same type succeeds', async () => {
     const replies = await Promise.all(
       Array.from({ length: 12 }, () => create(exchange, streamly, schema('race', BUDGET))),
     );
@@ -90,7 +90,7 @@ describe('under strict checks', () => {
     expect(lost.map(errorOf)).toEqual(Array.from({ length: 11 }, () => EXISTS));
   });
 
-  it('one of a create and an update that go for the same type wins', async () => {
+  it('exactly one of a concurrent create and update with the same type succeeds', async () => {
     for (let i = 0; i < 5; i++) {
       const [own, wanted] = [schema(`own${i}`, BUDGET), schema(`wanted${i}`, BUDGET)];
       const { name } = await ok(create(exchange, streamly, own));
@@ -102,7 +102,7 @@ describe('under strict checks', () => {
     }
   });
 
-  it('retries of one create find the descriptor, however many come at once', async () => {
+  it('concurrent retries of one create return the same descriptor', async () => {
     for (let i = 0; i < 5; i++) {
       const retry = () => create(exchange, streamly, schema(`retried${i}`, BUDGET), `?requestId=retried${i}`);
       const replies = await Promise.all(Array.from({ length: 8 }, retry));

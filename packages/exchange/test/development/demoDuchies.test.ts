@@ -44,14 +44,14 @@ async function registered(env: Record<string, string> = {}) {
 }
 const names = (resources: { name: string }[]) => resources.map(({ name }) => name);
 
-it('are not there with MEX_DUCHIES=off', async () => {
+it('MEX_DUCHIES=off creates no demo duchies and no demo population', async () => {
   const { dev, providers, duchies = [], populations } = await registered({ MEX_DUCHIES: 'off' });
   expect([dev.duchies, duchies, populations]).toEqual([[], [], []]);
   for (const { capabilities } of providers)
     expect(capabilities?.honestMajorityShareShuffleSupported).toBeFalsy();
 });
 
-it('come with the next start, with a population, and the providers support what they compute', async () => {
+it('the next start creates the demo duchies and population, and providers support share-shuffle', async () => {
   const { dev, providers, duchies, populations } = await registered();
   expect(names(duchies)).toEqual(['duchies/alpha', 'duchies/beta', 'duchies/gamma']);
   expect(duchies.map(({ endpoint }: { endpoint: string }) => endpoint)).toEqual(
@@ -62,7 +62,7 @@ it('come with the next start, with a population, and the providers support what 
     expect(capabilities.honestMajorityShareShuffleSupported).toBe(true);
 });
 
-it('stay as they are, and somebody is on record for each change', async () => {
+it('a restart keeps the population and updates changed endpoints, without doctor errors', async () => {
   const { dev, duchies, populations } = await registered();
   await rm(join(dataDir, 'dev.json'));
   const moved = await registered();
@@ -90,13 +90,13 @@ const withProtocols = (protocols: ReturnType<typeof computedBy>) =>
 
 const DEMO = ['duchies/alpha', 'duchies/beta', 'duchies/gamma'];
 
-it('are left out where the setting names other duchies alone', async () => {
+it('the demo duchies are left out if the protocols setting names only other duchies', async () => {
   const config = withProtocols(computedBy(['one', 'two', 'three']));
   expect(demoDuchies(config)).toEqual([]);
   await expect(start(config, createLog('silent'))).rejects.toThrow(/duchies\/one does not exist/);
 });
 
-it('stay where the setting names another duchy besides them, once it is registered with an endpoint on loopback', async () => {
+it('the demo duchies stay if the protocols setting also names another duchy, which must be registered', async () => {
   const protocols = computedBy(['delta', 'beta', 'gamma']);
   const config = withProtocols(protocols);
   expect(demoDuchies(config)).toEqual(DEMO);
@@ -116,7 +116,7 @@ it('stay where the setting names another duchy besides them, once it is register
   await running.stop();
 });
 
-it('compute with a setting that names only them', async () => {
+it('the exchange starts with a protocols setting that names only the demo duchies', async () => {
   const protocols = computedBy(['beta', 'alpha', 'gamma']);
   const config = withProtocols(protocols);
   expect(demoDuchies(config)).toEqual(DEMO);

@@ -39,7 +39,7 @@ describe('a batch', () => {
     eventGroup = { measurementConsumer: acme.name };
   });
 
-  it('creates up to fifty, in their order', async () => {
+  it('creates up to 50 event groups, in the order of the requests', async () => {
     const requests = Array.from({ length: 50 }, (_, i) => ({
       eventGroup: {
         ...eventGroup,
@@ -57,7 +57,7 @@ describe('a batch', () => {
     expect(errorOf(await steps.batch([]))).toBe(`${INVALID} requests`);
   });
 
-  it('creates all or nothing, and names every fault by its request', async () => {
+  it('creates all or nothing, and names each invalid field with the index of its request', async () => {
     const before = await stored(exchange);
     const bad: [unknown, string][] = [
       [{ eventGroup, parent: chirper.name }, `${INVALID} requests[1].parent`],
@@ -85,7 +85,7 @@ describe('a batch', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('gives each its own requestId, once', async () => {
+  it('is idempotent for each requestId, and rejects duplicate and reused ones', async () => {
     const first = await ok(steps.send({ ...eventGroup, requestId: 'b1' }));
     const requests = [
       { eventGroup, requestId: 'b2' },
@@ -109,7 +109,7 @@ describe('a batch', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('makes each requestId once when overlapping batches race', async () => {
+  it('creates one event group for each requestId when overlapping batches run concurrently', async () => {
     const ids = Array.from({ length: 12 }, (_, i) => `race${i}`);
     const batches = ids.map((_, i) => [0, 1, 2, 3].map((k) => ids[(i + k * (i % 2 ? 1 : 11)) % 12]!));
     const replies = await Promise.all(
@@ -122,7 +122,7 @@ describe('a batch', () => {
     expect([...names.values()].map((set) => set.size)).toEqual(Array(12).fill(1));
   });
 
-  describe('that meets others on the way', () => {
+  describe('that runs concurrently with other transactions', () => {
     const others: pg.Client[] = [];
     afterEach(async () => {
       for (const other of others.splice(0)) await other.end();
@@ -155,7 +155,7 @@ describe('a batch', () => {
     const namesIn = async (reply: Promise<Reply>) =>
       (await ok(reply)).eventGroups.map((g: { name: string }) => g.name);
 
-    it('finds what each of them made', async () => {
+    it('returns the event groups that they created', async () => {
       const [first, second] = [await creating('a1'), await creating('a2')];
       const reply = send(['a0', 'a1', 'a2']);
       await setTimeout(200);
@@ -167,7 +167,7 @@ describe('a batch', () => {
       expect(await namesIn(send(['a0']))).toEqual([made]);
     });
 
-    it('does not wait in a circle with a batch of the opposite order', async () => {
+    it('does not deadlock with a batch in the opposite order', async () => {
       const count = async () =>
         (
           await exchange.database.query(
@@ -184,7 +184,7 @@ describe('a batch', () => {
     });
   });
 
-  it('replaces all or nothing, each once, in their order', async () => {
+  it('replaces all or nothing, each event group once, in the order of the requests', async () => {
     const { eventGroups } = await ok(steps.batch([{ eventGroup }, { eventGroup }, { eventGroup }]));
     const names = eventGroups.map((g: { name: string }) => g.name).reverse();
     const requests = names.map((name: string, i: number) => ({
@@ -220,7 +220,7 @@ describe('a batch', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('survives batches that lock the same event groups in other orders', async () => {
+  it('succeeds concurrently with batches that update the same event groups in the opposite order', async () => {
     const { eventGroups } = await ok(steps.batch(Array(10).fill({ eventGroup })));
     const requests = eventGroups.map((g: { name: string }) => ({
       eventGroup: { ...eventGroup, name: g.name },
@@ -234,7 +234,7 @@ describe('a batch', () => {
     expect(row).toEqual({ min: 13, max: 13 });
   });
 
-  it('is for the provider, and writes nothing with validateOnly', async () => {
+  it('is denied to other parties, and writes nothing with validateOnly', async () => {
     const before = await stored(exchange);
     const { eventGroups } = await ok(
       steps.batch([{ eventGroup, requestId: 'v' }], 'batchCreate', '?validateOnly=true'),

@@ -35,7 +35,7 @@ const readable = (fields: object, name = descriptor) => readableWith(name, field
 const asConsumer = (group: { name: string }, consumer = acme) => `${collection(consumer)}/${idOf(group)}`;
 
 describe('replacing an event group', () => {
-  it.each(['PATCH', 'PUT'])('by %s replaces all of it', async (method) => {
+  it.each(['PATCH', 'PUT'])('by %s replaces the whole event group', async (method) => {
     const before = await steps.make({
       ...opaque,
       ...ad('A', 'B'),
@@ -61,7 +61,7 @@ describe('replacing an event group', () => {
     );
   });
 
-  it('keeps the measurement consumer', async () => {
+  it('rejects a different measurement consumer', async () => {
     const group = await steps.make();
     const reply = await steps.put(group.name, { measurementConsumer: globex.name });
     expect(errorOf(reply)).toBe('400 INVALID_ARGUMENT EVENT_GROUP_INVALID_ARGS measurementConsumer');
@@ -72,7 +72,7 @@ describe('replacing an event group', () => {
     expect(await get(exchange, streamly, group.name)).toEqual(group);
   });
 
-  it('checks what a create checks', async () => {
+  it('rejects invalid fields like a create, and writes nothing with validateOnly', async () => {
     const { name } = await steps.make();
     const body = { measurementConsumer: acme.name };
     expect(errorOf(await steps.put(name, { ...body, ...readable({ titel: 'a' }) }))).toBe(
@@ -93,7 +93,7 @@ describe('replacing an event group', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('is NOT_FOUND where there is none, and PERMISSION_DENIED for everyone but its provider', async () => {
+  it('returns NOT_FOUND for a missing event group, and PERMISSION_DENIED to other parties', async () => {
     const { name } = await steps.make();
     const body = { measurementConsumer: acme.name };
     const absent = await steps.put(`${collection(streamly)}/absent`, body);
@@ -109,7 +109,7 @@ describe('replacing an event group', () => {
     );
   });
 
-  it('leaves the last of fifty that come at once, each with a version of its own', async () => {
+  it('gives each of 50 concurrent updates a distinct version, and keeps the last one', async () => {
     const { name } = await steps.make();
     const bodies = Array.from({ length: 50 }, (_, i) => ({
       measurementConsumer: acme.name,
@@ -125,7 +125,7 @@ describe('replacing an event group', () => {
 });
 
 describe('deleting an event group', () => {
-  it('clears what describes it, and leaves the rest readable to both parties', async () => {
+  it('clears its metadata and attributes, and leaves the other fields readable to both parties', async () => {
     const kept = {
       eventGroupReferenceId: 'r',
       mediaTypes: ['OTHER'],
@@ -175,7 +175,7 @@ describe('deleting an event group', () => {
     expect(await get(exchange, streamly, name)).toEqual(before);
   });
 
-  it('is NOT_FOUND where there is none, PERMISSION_DENIED for others, and nothing with validateOnly', async () => {
+  it('is NOT_FOUND for a missing one, PERMISSION_DENIED for other parties, and a no-op with validateOnly', async () => {
     const { name } = await steps.make(opaque);
     expect(errorOf(await steps.drop(`${collection(streamly)}/absent`))).toBe(NOT_FOUND);
     for (const party of [chirper, acme]) {
@@ -199,7 +199,7 @@ describe('a descriptor that changes', () => {
     return (await exchange.database.query(waiters)).length;
   };
 
-  it('makes event groups wait that are created with it, and has them judged by the new types', async () => {
+  it('blocks creates of event groups until its update is committed, and then validates them with the new types', async () => {
     const name = await steps.register(streamly, leanSet);
     const someone = new pg.Client({ connectionString: exchange.database.url });
     await someone.connect();
@@ -220,7 +220,7 @@ describe('a descriptor that changes', () => {
     }
   });
 
-  it('leaves metadata it no longer explains as the bytes that were stored', async () => {
+  it('returns metadata that it can no longer decode as the stored bytes', async () => {
     const name = await steps.register(streamly, leanSet);
     const group = await steps.make(readable({ title: 'a' }, name));
     await ok(steps.put(name, { descriptorSet: narrow }));

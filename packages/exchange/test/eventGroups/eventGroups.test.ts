@@ -58,7 +58,7 @@ describe('creating an event group', () => {
     ...opaque,
   };
 
-  it('answers it whole, under a name of the service, and shows it to both parties', async () => {
+  it('returns all fields under an assigned name, and both parties can read it', async () => {
     const created = await steps.make({ name: `${collection(streamly)}/mine`, state: 'DELETED', ...full });
     expect(created).toEqual({
       dataProvider: streamly.name,
@@ -74,13 +74,13 @@ describe('creating an event group', () => {
     expect(await steps.audited(created.name)).toEqual([`createEventGroup 1 ${streamly.name}`]);
   });
 
-  it('needs no more than a measurement consumer', async () => {
+  it('requires only a measurement consumer', async () => {
     const { name, state, createTime, updateTime, ...rest } = await steps.make();
     expect(rest).toEqual({ dataProvider: streamly.name, measurementConsumer: acme.name });
     expect(errorOf(await steps.send({}))).toBe(`${MISSING} measurementConsumer`);
   });
 
-  it('tells an empty list of attributes from none, and an update without them removes them', async () => {
+  it('distinguishes empty attributes from missing ones, and an update without attributes removes them', async () => {
     const { name, ...created } = await steps.make({ attributes: [] });
     expect(created.attributes).toEqual([]);
     const attributes = [{ ...AGE, exampleValues: [] }];
@@ -90,13 +90,13 @@ describe('creating an event group', () => {
     expect(await get(exchange, streamly, name)).not.toHaveProperty('attributes');
   });
 
-  it('takes the request message, with the parent of the path', async () => {
+  it('accepts the wrapped request message, but only with the parent of the path', async () => {
     const eventGroup = { measurementConsumer: acme.name, ...full };
     expect(await ok(steps.send({ parent: streamly.name, eventGroup }))).toMatchObject(eventGroup);
     expect(errorOf(await steps.send({ parent: chirper.name, eventGroup }))).toBe(`${INVALID} parent`);
   });
 
-  it('refuses what is inconsistent, by its field', async () => {
+  it('rejects an invalid or inconsistent field and names it', async () => {
     const before = await stored(exchange);
     const bad: [object, string][] = [
       [
@@ -166,7 +166,7 @@ describe('creating an event group', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('names everything that is wrong at once', async () => {
+  it('names all invalid fields in one error', async () => {
     const dataAvailabilityInterval = { startTime: '2026-02-01T00:00:00Z', endTime: '2026-01-01T00:00:00Z' };
     const encryptedMetadata = { ciphertext: 'AA==' };
     const body = { measurementConsumer: acme.name, dataAvailabilityInterval, encryptedMetadata };
@@ -175,7 +175,7 @@ describe('creating an event group', () => {
     );
   });
 
-  it('needs a consumer and a descriptor that exist, the descriptor one of its provider', async () => {
+  it('requires an existing consumer, and an existing descriptor of the same provider', async () => {
     const nobody = await steps.send({ measurementConsumer: 'measurementConsumers/nobody' });
     expect(errorOf(nobody)).toBe('400 FAILED_PRECONDITION MEASUREMENT_CONSUMER_NOT_FOUND');
     expect(metadata(nobody)).toEqual({ measurementConsumer: 'measurementConsumers/nobody' });
@@ -198,7 +198,7 @@ describe('creating an event group', () => {
     );
   });
 
-  it('notes a public key of another type, and refuses it only under strict checks', async () => {
+  it('reports a public key of an unknown type as a finding under advisory checks', async () => {
     const body = {
       measurementConsumer: acme.name,
       measurementConsumerPublicKey: { '@type': 'x/y', data: 'AA==' },
@@ -230,7 +230,7 @@ describe('creating an event group', () => {
 });
 
 describe('a requestId', () => {
-  it('makes one event group, however often and in whatever order of keys it is sent', async () => {
+  it('creates one event group for repeated requests with any key order, and rejects different content', async () => {
     const body = {
       measurementConsumer: acme.name,
       ...readable({ title: 'a', rating: 1.5 }),
@@ -254,7 +254,7 @@ describe('a requestId', () => {
     expect(elsewhere.name).toContain(chirper.name);
   });
 
-  it('finds the event group as it is now, also when it is deleted', async () => {
+  it('returns the current event group, even if it is deleted', async () => {
     const body = { measurementConsumer: acme.name, ...ad('A', 'B'), requestId: 'r2' };
     const { name } = await ok(steps.send(body));
     const updated = await ok(steps.put(name, { measurementConsumer: acme.name }));
@@ -264,7 +264,7 @@ describe('a requestId', () => {
     expect(await ok(steps.send(body))).toEqual(deleted);
   });
 
-  it('is not used up by a create that was refused', async () => {
+  it('can be used again after a rejected create', async () => {
     expect(
       (await steps.send({ measurementConsumer: 'measurementConsumers/nobody', requestId: 'r3' })).status,
     ).toBe(400);
@@ -273,7 +273,7 @@ describe('a requestId', () => {
     });
   });
 
-  it('makes one event group when twenty ask at once', async () => {
+  it('creates one event group for 20 concurrent requests', async () => {
     const body = { measurementConsumer: acme.name, requestId: 'r4' };
     const replies = await Promise.all(Array.from({ length: 20 }, () => ok(steps.send(body))));
     expect(new Set(replies.map((a) => a.name)).size).toBe(1);
@@ -281,7 +281,7 @@ describe('a requestId', () => {
 });
 
 describe('reading an event group', () => {
-  it('is for its two parties, each under its own name', async () => {
+  it('is denied to other parties, and to its own parties under the name of the other side', async () => {
     const group = await steps.make();
     expect(errorOf(await exchange.call(globex.token, 'GET', `/v2alpha/${asConsumer(group, globex)}`))).toBe(
       NOT_FOUND,

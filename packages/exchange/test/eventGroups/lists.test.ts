@@ -71,7 +71,7 @@ const letters = async (query = '', party = streamly) =>
   (await all(party, query)).map((group) => group.eventGroupReferenceId).join('');
 
 describe('a list of event groups', () => {
-  it('is in the order of creation, each side under its own names, without deleted ones', async () => {
+  it("is in the order of creation, with the names of the reader's side, and without deleted ones by default", async () => {
     expect(await letters()).toBe('abcdf');
     expect(await letters('', acme)).toBe('abdfz');
     expect(await letters('', globex)).toBe('c');
@@ -84,7 +84,7 @@ describe('a list of event groups', () => {
     expect((await all(streamly))[0]).toEqual({ ...first, name: `${collection(streamly)}/${idOf(first)}` });
   });
 
-  it('is empty for a party without any, and denied to others', async () => {
+  it('is empty for a party without event groups, and denied to other parties', async () => {
     expect(await get(exchange, dailynews, collection(dailynews))).toEqual({ eventGroups: [] });
     for (const party of [chirper, acme]) {
       const reply = await exchange.call(party.token, 'GET', `/v2alpha/${collection(streamly)}`);
@@ -142,7 +142,7 @@ describe('a list of event groups', () => {
     [`orderBy=dataAvailabilityStartTime&filter.dataAvailabilityStartTimeOnOrBefore=${day(3)}`, 'bacf'],
     [`orderBy=dataAvailabilityStartTime%20desc&filter.dataAvailabilityStartTimeOnOrAfter=${day(3)}`, 'fca'],
     ['orderBy=dataAvailabilityStartTime&filter.measurementConsumers=measurementConsumers/acme', 'dbaf'],
-  ])('with %s is %j', async (query, expected) => {
+  ])('with %s returns the event groups %j', async (query, expected) => {
     const found = await letters(query);
     // The event groups a, c and f have the same start time. The list orders them by their IDs, which are random, so the
     // test ignores the order of these three.
@@ -151,7 +151,7 @@ describe('a list of event groups', () => {
   });
   const untied = (found: string) => found.replace(/[acf]+/, (tied) => [...tied].sort().join(''));
 
-  it('takes the filter that names the other side from the consumer too', async () => {
+  it('accepts the party filters and the search query from a consumer, too', async () => {
     expect(await letters('filter.dataProviders=dataProviders/chirper', acme)).toBe('z');
     expect(
       await letters('filter.dataProviders=dataProviders/chirper&orderBy=dataAvailabilityStartTime', acme),
@@ -181,11 +181,11 @@ describe('a list of event groups', () => {
     ['"spring sale"', 'a'],
     ['(spring', 'ad'],
     ['%', ''],
-  ])('finds %j as words, whatever characters they are made of', async (words, expected) => {
+  ])('treats the search query %j as plain words', async (words, expected) => {
     expect(await letters(`filter.metadataSearchQuery=${encodeURIComponent(words)}`)).toBe(expected);
   });
 
-  it('names the filter that is malformed', async () => {
+  it('rejects a malformed filter and names it', async () => {
     for (const [query, field] of [
       ['filter.mediaTypes=RADIO', 'filter.mediaTypes[0]'],
       ['filter.measurementConsumers=acme', 'filter.measurementConsumers[0]'],
@@ -217,7 +217,7 @@ describe('a page token', () => {
   const page = (query: string, party = streamly) =>
     exchange.call(party.token, 'GET', `/v2alpha/${collection(party)}?${query}`);
 
-  it('belongs to the list it came from: parent, filters, order and deleted ones', async () => {
+  it('is valid only for the same parent, filters, order and showDeleted', async () => {
     const queries = [
       'showDeleted=false',
       'showDeleted=true',
@@ -241,7 +241,7 @@ describe('a page token', () => {
     }
   });
 
-  it('does not care in which order the values of a filter come', async () => {
+  it('is valid for any order of the values of a filter', async () => {
     const { nextPageToken } = await ok(page('pageSize=1&filter.mediaTypes=VIDEO&filter.mediaTypes=OTHER'));
     const turned = await page(`filter.mediaTypes=OTHER&filter.mediaTypes=VIDEO&pageToken=${nextPageToken}`);
     expect(turned.status).toBe(200);
@@ -259,7 +259,7 @@ describe('paging while others write', () => {
     'filter.mediaTypes=VIDEO',
   ];
 
-  it.each(queries)('shows each event group that was there exactly once: %s', async (query) => {
+  it.each(queries)('returns each event group that existed before exactly once: %s', async (query) => {
     const group = { ...interval(5), mediaTypes: ['VIDEO'], ...ad('paged', 'x') };
     const requests = (count: number) =>
       Array.from({ length: count }, () => ({ eventGroup: { measurementConsumer: acme.name, ...group } }));
@@ -291,7 +291,7 @@ describe('paging while others write', () => {
 });
 
 describe('a page of large event groups', () => {
-  it('counts their attributes', async () => {
+  it('counts their attributes towards its size limit', async () => {
     const exampleValues = Array(20).fill('x'.repeat(100));
     const attributes = Array.from({ length: 100 }, (_, i) => ({
       name: `a${i}`,
@@ -306,7 +306,7 @@ describe('a page of large event groups', () => {
     expect(page.nextPageToken).toBeDefined();
   });
 
-  it('counts the schemas that its metadata is printed with', async () => {
+  it('counts the descriptor sets of their metadata towards its size limit', async () => {
     const padding = {
       file: [{ name: 'p.proto', package: 'p', messageType: [{ name: 'P' }], sourceCodeInfo: {} }],
     };

@@ -51,20 +51,14 @@ const bytesOf = async ({ name }: { name: string }): Promise<Uint8Array> => {
 
 /** Titles of tests, each with a message as proto3 JSON prints it. */
 const EPISODES: [string, { [field: string]: JsonValue }][] = [
-  ['nothing at all', {}],
+  ['no fields', {}],
   ['text', { title: 'Grüße 🎬' }],
   [
     'nested messages',
     { campaign: { name: 'c', budget: { currency: 'EUR', micros: '-9223372036854775808' } } },
   ],
-  [
-    'a list of messages, nested in themselves',
-    { campaign: { lines: [{ id: 'a', parent: { id: 'b' } }, {}] } },
-  ],
-  [
-    'a list of enum values, one of them from a later version',
-    { genres: ['GENRE_NEWS', 'GENRE_UNSPECIFIED', 9] },
-  ],
+  ['a list of recursive messages', { campaign: { lines: [{ id: 'a', parent: { id: 'b' } }, {}] } }],
+  ['a list of enum values, one of them unknown', { genres: ['GENRE_NEWS', 'GENRE_UNSPECIFIED', 9] }],
   ['a map of integers', { viewsByCountry: { de: '1', '': '-2', constructor: '3' } }],
   ['a map of messages by number', { linesByNumber: { '-7': { id: 'a' }, '0': {} } }],
   ['a map of enum values by boolean', { genreByLive: { false: 'GENRE_DRAMA', true: 'GENRE_NEWS' } }],
@@ -77,19 +71,19 @@ const EPISODES: [string, { [field: string]: JsonValue }][] = [
     'numbers at their bounds',
     { offset: -2147483648, checksum: 4294967295, markers: ['9223372036854775807'] },
   ],
-  ['numbers that are none', { rating: 'NaN', share: '-Infinity' }],
-  ['a field with a JSON name of its own', { code: 'x' }],
+  ['NaN and infinity', { rating: 'NaN', share: '-Infinity' }],
+  ['a field with a custom JSON name', { code: 'x' }],
   [
     'times',
     { startTime: '2026-02-28T23:59:59.123456789Z', length: '-3.500s', airDate: { year: 2026, month: 2 } },
   ],
-  ['structures', { labels: { a: [1, null, { b: 'c' }] }, extra: false, list: ['x', 2.5] }],
+  ['Struct and Value fields', { labels: { a: [1, null, { b: 'c' }] }, extra: false, list: ['x', 2.5] }],
   [
     'wrapped values',
     { reach: '0', note: '', nothing: {}, mask: 'campaign.name,startTime', price: { units: '3' } },
   ],
   [
-    'messages of any type',
+    'Any messages',
     {
       attachments: [
         { '@type': typeUrl('shows.Episode.Campaign.Line'), id: 'a' },
@@ -134,17 +128,20 @@ describe('metadata that matches its descriptor', () => {
     expect(decoded).toEqual({ typeUrl: typeUrl(type), message: json });
   });
 
-  it.each(GOOD)('with %s is accepted as bytes, kept as they are, and printed', async (_title, type, json) => {
-    const value = base64(serialize(type, json));
-    const created = await ok(send({ typeUrl: typeUrl(type), value }, complete));
-    expect(created.encryptedMetadata.metadata.metadata).toEqual({ '@type': typeUrl(type), ...json });
-    expect(base64(await bytesOf(created))).toBe(value);
-    const path = `${lean}:decode`;
-    const body = { typeUrl: typeUrl(type), value };
-    expect(await ok(post(exchange, acme, path, body))).toEqual({ typeUrl: typeUrl(type), message: json });
-  });
+  it.each(GOOD)(
+    'with %s is accepted as bytes, stored unchanged, and printed as JSON',
+    async (_title, type, json) => {
+      const value = base64(serialize(type, json));
+      const created = await ok(send({ typeUrl: typeUrl(type), value }, complete));
+      expect(created.encryptedMetadata.metadata.metadata).toEqual({ '@type': typeUrl(type), ...json });
+      expect(base64(await bytesOf(created))).toBe(value);
+      const path = `${lean}:decode`;
+      const body = { typeUrl: typeUrl(type), value };
+      expect(await ok(post(exchange, acme, path, body))).toEqual({ typeUrl: typeUrl(type), message: json });
+    },
+  );
 
-  it('keeps bytes as they are that another serializer would have written otherwise', async () => {
+  it('is stored unchanged even if the bytes are not in canonical form', async () => {
     // The bytes contain the title twice, and the last title wins. They also contain a field with the value zero, which
     // JSON omits because zero is the default.
     const value = base64(Uint8Array.from([0x0a, 1, 0x61, 0x78, 0, 0x0a, 1, 0x62]));
@@ -156,14 +153,14 @@ describe('metadata that matches its descriptor', () => {
     expect(base64(await bytesOf(created))).toBe(value);
   });
 
-  it('tells fields apart whose names are one where names become properties', async () => {
+  it('keeps fields distinct whose names become the same property name', async () => {
     const any = { '@type': typeUrl('shows.archive.Tape'), id: 'i', size: '1', first: 'a', second: 'b' };
     const created = await ok(send(any));
     expect(created.encryptedMetadata.metadata.metadata).toEqual(any);
     expect([...(await bytesOf(created))]).toEqual([0x0a, 1, 0x69, 0x10, 1, 0x3a, 1, 0x61, 0x42, 1, 0x62]);
   });
 
-  it('takes what proto3 JSON leaves open, and prints it in one form', async () => {
+  it('is accepted in alternative forms of proto3 JSON, and printed in the canonical form', async () => {
     const any = {
       '@type': 'example.com/types/shows.Episode',
       start_time: '2026-01-01T01:00:00+01:00',
@@ -190,7 +187,7 @@ describe('metadata that matches its descriptor', () => {
     });
   });
 
-  it('may be of any schema that was registered', async () => {
+  it('can have any type of its own descriptor, but no type of another descriptor', async () => {
     const campaign = {
       '@type': typeUrl('ads.metadata.Campaign'),
       name: 'n',
@@ -225,59 +222,63 @@ const inEpisode = (...bytes: number[]) => raw('shows.Episode', ...bytes);
  * to a field, and spaces separate the paths. An empty string means that the error must name the message itself.
  */
 const BAD: [string, unknown, string][] = [
-  ['a member that the type lacks', episode({ titel: 'x' }), '.titel'],
+  ['an unknown member', episode({ titel: 'x' }), '.titel'],
   [
-    'a nested member of another type',
+    'a nested member of the wrong type',
     episode({ campaign: { budget: { currency: 3 } } }),
     '.campaign.budget.currency',
   ],
   ['a long integer for text', episode({ title: 12345678901234567890n }), '.title'],
-  ['an item of another type', episode({ campaign: { lines: [{}, 'x'] } }), '.campaign.lines[1]'],
-  ['an enum value that is none', episode({ genres: ['GENRE_NEWS', 'GENRE_POETRY'] }), '.genres[1]'],
-  ['a map key that is no number', episode({ linesByNumber: { x: {} } }), '.linesByNumber[x]'],
-  ['a map value of another type', episode({ viewsByCountry: { de: true } }), '.viewsByCountry[de]'],
+  ['a list item of the wrong type', episode({ campaign: { lines: [{}, 'x'] } }), '.campaign.lines[1]'],
+  ['an unknown enum value', episode({ genres: ['GENRE_NEWS', 'GENRE_POETRY'] }), '.genres[1]'],
+  ['a map key that is not a number', episode({ linesByNumber: { x: {} } }), '.linesByNumber[x]'],
+  ['a map value of the wrong type', episode({ viewsByCountry: { de: true } }), '.viewsByCountry[de]'],
   ['two members of a oneof', episode({ studio: 'x', line: {} }), '.line'],
-  ['one member in both its spellings', episode({ startTime: null, start_time: null }), '.start_time'],
+  ['one member in both spellings', episode({ startTime: null, start_time: null }), '.start_time'],
   ['an integer out of range', episode({ offset: 2147483648, impressions: -1 }), '.offset .impressions'],
   ['a fraction for an integer', episode({ offset: 1.5 }), '.offset'],
-  ['a float that no float can hold', episode({ share: 1e39 }), '.share'],
+  ['a float out of range', episode({ share: 1e39 }), '.share'],
   ['text that is not base64', episode({ poster: '***' }), '.poster'],
   ['null in a list', episode({ genres: [null] }), '.genres[0]'],
-  ['a 30 February', episode({ startTime: '2026-02-30T00:00:00Z' }), '.startTime'],
-  ['a duration with something behind it', episode({ length: '3s later' }), '.length'],
+  ['the date 30 February', episode({ startTime: '2026-02-30T00:00:00Z' }), '.startTime'],
+  ['a duration with trailing text', episode({ length: '3s later' }), '.length'],
   [
     'an attachment of an unknown type',
     episode({ attachments: [{ '@type': 'x/y.Z' }] }),
     '.attachments[0].@type',
   ],
   [
-    'an attachment that is not what it says',
+    'an attachment that does not match its type',
     episode({ attachments: [{ '@type': typeUrl('shows.Episode'), campaign: { nam: 'x' } }] }),
     '.attachments[0].campaign.nam',
   ],
-  ['no required field', { '@type': typeUrl('shows.archive.Tape'), id: 'a', box: {} }, '.box.shelf .size'],
   [
-    'a value that a closed enum lacks',
+    'a missing required field',
+    { '@type': typeUrl('shows.archive.Tape'), id: 'a', box: {} },
+    '.box.shelf .size',
+  ],
+  [
+    'an unknown value of a closed enum',
     tape({ format: 3, '[shows.archive.copy]': 'NO' }),
     '.format .[shows.archive.copy]',
   ],
   ['an extension of another type', tape({ '[shows.archive.nothing]': 1 }), '.[shows.archive.nothing]'],
-  ['a type that the descriptor lacks', { '@type': typeUrl('shows.Film') }, '.@type'],
+  ['a type that is not in the descriptor', { '@type': typeUrl('shows.Film') }, '.@type'],
   ['a well-known type', { '@type': typeUrl('google.protobuf.Duration'), value: '3s' }, '.@type'],
   ['a type without a slash', { '@type': 'shows.Episode' }, '.@type'],
   ['no type', { title: 'x' }, '.title .typeUrl .value'],
-  ['no object', 'x', ''],
+  ['a value that is not an object', 'x', ''],
 
-  ['bytes of a field that the type lacks', inEpisode(0xf8, 0x3f, 1), ''],
-  ['bytes of a nested field that the type lacks', inEpisode(0x12, 4, 0x12, 2, 0x18, 1), '.campaign.budget'],
+  ['bytes with an unknown field', inEpisode(0xf8, 0x3f, 1), ''],
+  ['bytes with an unknown nested field', inEpisode(0x12, 4, 0x12, 2, 0x18, 1), '.campaign.budget'],
   ['bytes of a map entry with a third field', inEpisode(0x22, 4, 0x10, 1, 0x18, 1), '.viewsByCountry[0]'],
-  ['bytes with the wire type of another type', inEpisode(0x08, 1), '.title'],
-  ['bytes that are cut short', inEpisode(0x12, 5, 0x0a), '.campaign'],
+  ['bytes with a wrong wire type', inEpisode(0x08, 1), '.title'],
+  ['bytes that are truncated', inEpisode(0x12, 5, 0x0a), '.campaign'],
   ['bytes that are not UTF-8', inEpisode(0x12, 3, 0x0a, 1, 0xff), '.campaign.name'],
-  ['bytes of a group that never ends', raw('shows.archive.Tape', 0x0a, 0, 0x10, 0, 0x33, 0x0a, 0), '.box'],
+  ['bytes with an unterminated group', raw('shows.archive.Tape', 0x0a, 0, 0x10, 0, 0x33, 0x0a, 0), '.box'],
   ['bytes without a required field', raw('shows.archive.Tape', 0x0a, 0), '.size'],
   [
-    'bytes of a value that a closed enum lacks',
+    'bytes with an unknown value of a closed enum',
     raw('shows.archive.Tape', 0x0a, 0, 0x10, 0, 0x20, 9),
     '.others[0]',
   ],
@@ -293,7 +294,7 @@ const BAD: [string, unknown, string][] = [
     '.attachments[0].@type',
   ],
   [
-    'bytes of an attachment with a field that its type lacks',
+    'bytes of an attachment with an unknown field',
     inEpisode(0xba, 2, 21, 0x0a, 15, ...Buffer.from('x/shows.Episode'), 0x12, 2, 0x18 | 0xa0, 0x01),
     '.attachments[0]',
   ],
@@ -301,20 +302,20 @@ const BAD: [string, unknown, string][] = [
 ];
 
 describe('metadata that does not match its descriptor', () => {
-  it.each(BAD)('for %s is refused, by the field within the message', async (_title, any, fields) => {
+  it.each(BAD)('is rejected for %s, with the path of the field', async (_title, any, fields) => {
     const reply = await send(any);
     expect(reply.json.error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT' });
     const expected = fields === '' ? [AT] : fields.split(' ').map((field) => AT + field);
     expect(errorOf(reply).split(' ').slice(3)).toEqual(expected);
   });
 
-  it('leaves nothing behind', async () => {
+  it('stores nothing', async () => {
     const before = await stored(exchange);
     for (const [, any] of BAD) await send(any);
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('is refused the same where it is decoded', async () => {
+  it('is rejected by :decode with the same fields', async () => {
     for (const [, any, fields] of BAD) {
       const { typeUrl, value } = any as { typeUrl?: string; value?: string };
       if (typeUrl === undefined || value === undefined) continue;
@@ -332,7 +333,7 @@ describe('decoding', () => {
     value: base64(serialize('shows.Episode', { title: 'a' })),
   };
 
-  it('is for every consumer and for the provider itself', async () => {
+  it('is allowed for consumers and for the provider of the descriptor, and denied to another provider', async () => {
     const expected = { typeUrl: message.typeUrl, message: { title: 'a' } };
     for (const party of [acme, globex, streamly])
       expect(await ok(decode(party, lean, message))).toEqual(expected);
@@ -340,7 +341,7 @@ describe('decoding', () => {
     expect(errorOf(await decode(chirper, lean, message))).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
   });
 
-  it('names the descriptor, the type or the value that is not there', async () => {
+  it('names a missing descriptor, an unknown type, or a missing value', async () => {
     const absent = `${lean}x`;
     const reply = await decode(acme, absent, message);
     expect(errorOf(reply)).toBe('404 NOT_FOUND EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND');
@@ -354,7 +355,7 @@ describe('decoding', () => {
     expect((await ok(decode(acme, lean, { ...message, value: '' }))).message).toEqual({});
   });
 
-  it('of an event group is for its two parties, and needs metadata that can be read', async () => {
+  it('of an event group is allowed only for its two parties, and requires readable metadata', async () => {
     const group = await ok(send({ '@type': typeUrl('shows.Episode'), title: 'a' }));
     const expected = { typeUrl: typeUrl('shows.Episode'), message: { title: 'a' } };
     const of = (name: string, party: DevParty) =>

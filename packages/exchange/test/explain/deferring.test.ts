@@ -28,7 +28,7 @@ async function begin(): Promise<Json> {
   return requisitionOf(exchange, world.streamly, measurement);
 }
 
-it('is a new version of the requisition, which both sides see, and a step of its timeline', async () => {
+it('a deferral changes the etag of the requisition, is visible to both sides, and is a timeline step', async () => {
   const requisition = await begin();
   const deferral = { reason: 'The logs come on Thursday.', until: inDays(3) };
   const deferred = await ok(defer(requisition, deferral));
@@ -52,7 +52,7 @@ it('is a new version of the requisition, which both sides see, and a step of its
   expect(fulfilled).toMatchObject({ state: 'FULFILLED', deferral });
 });
 
-it('makes no version when it says the same again, nor when it is only validated', async () => {
+it('a repeated deferral, or one with validateOnly, does not change the requisition', async () => {
   const requisition = await begin();
   const body = { reason: 'Later.', until: inDays(1) };
   await ok(defer(requisition, body, '?validateOnly=true'));
@@ -63,7 +63,7 @@ it('makes no version when it says the same again, nor when it is only validated'
   expect(again.etag).not.toBe(deferred.etag);
 });
 
-it('takes a reason of at most 1000 characters and a time within 30 days, of an open requisition', async () => {
+it('a deferral requires a reason of 1 to 1000 characters, a time within 30 days, and an open requisition', async () => {
   const requisition = await begin();
   const until = inDays(1);
   expect((await defer(requisition, { reason: 'x'.repeat(1000), until })).status).toBe(200);
@@ -85,7 +85,7 @@ it('takes a reason of at most 1000 characters and a time within 30 days, of an o
   );
 });
 
-it('is told to the other side ten times at most, and replaces the last one at most once a minute then', async () => {
+it('a requisition announces at most 10 deferrals, and then replaces the last one at most once a minute', async () => {
   const requisition = await begin();
   const id = requisition.name.split('/').at(-1);
   const seen = () => get(exchange, world.acme, `${requisition.measurement}/requisitions/${id}`);
@@ -137,7 +137,7 @@ it('is told to the other side ten times at most, and replaces the last one at mo
   expect(await changes()).toHaveLength(1 + 10 + 1);
 });
 
-it('is a change of the computation, and stays explained over the API in each view', async () => {
+it('a deferral changes the etag of the computation, and :explain reports it to all three parties', async () => {
   const measurement = await world.create();
   await setAllParameters(exchange, world.duchies, measurement);
   const requisition = await requisitionOf(exchange, world.streamly, measurement);
@@ -157,7 +157,7 @@ it('is a change of the computation, and stays explained over the API in each vie
   }
 });
 
-it('stores for all parties together when they were last seen, and never an earlier time', async () => {
+it('LastSeen stores the times of all parties in one statement, and never replaces a later time', async () => {
   const stored = async () =>
     exchange.database.query(`SELECT party, time > now() - interval '1 minute' AS recent FROM last_seen
       WHERE party LIKE '%/lastSeen%' ORDER BY 1`);

@@ -57,7 +57,7 @@ const ENDINGS: Record<string, Ended> = {
       return measurement;
     },
   },
-  'a deadline that was missed': {
+  'a missed deadline': {
     code: 'DEADLINE_MISSED',
     remedy: 'Ask the late parties for the reason; then the measurement can be created again.',
     says: /set no parameters within 1 h/,
@@ -67,7 +67,7 @@ const ENDINGS: Record<string, Ended> = {
       return measurement;
     },
   },
-  'a certificate that was revoked': {
+  'a revoked certificate': {
     code: 'CERTIFICATE_REVOKED',
     remedy: 'Its owner registers another certificate; then the measurement can be created again.',
     says: /certificates\/\w+ .*revoked/,
@@ -90,14 +90,17 @@ const ENDINGS: Record<string, Ended> = {
   },
 };
 
-it.each(Object.entries(ENDINGS))('a measurement ended by %s', async (_title, { end, says, ...ending }) => {
-  let name = '';
-  const explanation = await check({
-    arrange: async () => {
-      ({ name } = await end());
-      return { name, ending, says };
-    },
-  });
-  const { state, updateTime } = await get(exchange, world.acme, name);
-  expect(explanation).toMatchObject({ state, since: updateTime });
-});
+it.each(Object.entries(ENDINGS))(
+  'the explanation of a measurement ended by %s has the right code, remedy and time',
+  async (_title, { end, says, ...ending }) => {
+    let name = '';
+    const explanation = await check({
+      arrange: async () => {
+        ({ name } = await end());
+        return { name, ending, says };
+      },
+    });
+    const { state, updateTime } = await get(exchange, world.acme, name);
+    expect(explanation).toMatchObject({ state, since: updateTime });
+  },
+);

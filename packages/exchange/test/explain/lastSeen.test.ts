@@ -31,7 +31,7 @@ async function storedTime(party: string): Promise<number | undefined> {
   return (row?.time as Date | undefined)?.getTime();
 }
 
-it('is shown to half a minute, whether it is stored or not', () => {
+it('the last-seen time is rounded down to half a minute, whether it is stored or not', () => {
   const lastSeen = new LastSeen();
   expect(lastSeen.latest('dataProviders/x', undefined)).toBeUndefined();
   const stored = '2026-11-17T12:34:29.999999Z';
@@ -51,7 +51,7 @@ it('is shown to half a minute, whether it is stored or not', () => {
   );
 });
 
-it('by a job every 30 seconds', async () => {
+it('a job stores the last-seen times every 30 seconds', async () => {
   const db = new Database({ connection: { connectionString: database.url }, applicationName: 'test' });
   const lastSeen = new LastSeen();
   /** Functions that end a pause of 30 seconds. Only the tested job pauses for exactly this time. */
@@ -88,7 +88,7 @@ it('by a job every 30 seconds', async () => {
   }
 });
 
-it('by an exchange that stops, for the next one', async () => {
+it('an exchange stores the last-seen times when it stops', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'mex-last-seen-'));
   const config = loadConfig(
     {},

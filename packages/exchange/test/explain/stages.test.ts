@@ -93,13 +93,13 @@ function useStages(world: ComputationWorld) {
   };
 }
 
-describe('share-shuffle', () => {
+describe('the explanation of share-shuffle with an offline duchy', () => {
   const world = useComputations({ rate: UNLIMITED });
   const { exchange } = world;
   const { atStep, beforeSteps, check, checkDown, log, own, ready, seen } = useStages(world);
 
   it.each(['firstWorker', 'secondWorker', 'aggregator'] as const)(
-    '%s, before it sets its parameters',
+    'names the %s if it has not set its parameters',
     async (role) => {
       const measurement = await world.create();
       const down = world.duchies[role];
@@ -117,7 +117,7 @@ describe('share-shuffle', () => {
     },
   );
 
-  it.each([0, 1])('the worker that takes the data of provider %i', async (i) => {
+  it.each([0, 1])('names the worker that receives the data of provider %i', async (i) => {
     const measurement = await ready();
     await ok(reportFulfilled(exchange, world.duchies, measurement, 1 - i));
     const provider = exchange.dev.dataProviders[i]!;
@@ -128,9 +128,10 @@ describe('share-shuffle', () => {
     await checkDown({ measurement, down, since, owes: `takes the data of ${provider.name}` });
   });
 
-  it('firstWorker, before its first report', async () => checkDown(await beforeSteps('firstWorker')));
+  it('names the firstWorker before its first report', async () =>
+    checkDown(await beforeSteps('firstWorker')));
 
-  it('secondWorker, to which firstWorker cannot send', async () => {
+  it('names the secondWorker first if the firstWorker cannot send to it', async () => {
     const measurement = await world.createComputing();
     const { firstWorker, secondWorker } = world.duchies;
     const begun = await log(firstWorker, measurement, { stage: 'SETUP_PHASE' });
@@ -158,7 +159,7 @@ describe('share-shuffle', () => {
     ['secondWorker', 'SHUFFLE_PHASE'],
     ['aggregator', 'AGGREGATION_PHASE'],
   ];
-  it.each(STEPS.map((step, i) => [...step, i] as const))('%s, in its %s', async (role, stage, i) => {
+  it.each(STEPS.map((step, i) => [...step, i] as const))('names the %s in its %s', async (role, stage, i) => {
     // Both workers shuffle at the same time. To make only the first worker late, report the second worker's shuffle as
     // done.
     const isFirst = role === 'firstWorker' && stage === 'SHUFFLE_PHASE';
@@ -167,12 +168,12 @@ describe('share-shuffle', () => {
   });
 });
 
-describe('a ring of sketches', () => {
+describe('the explanation of a ring of sketches with an offline duchy', () => {
   const world = useRing({ rate: UNLIMITED });
   const { exchange } = world;
   const { atStep, checkDown } = useStages(world);
 
-  it('the aggregator, before it sets its keys', async () => {
+  it('names the aggregator if it has not set its keys', async () => {
     const measurement = await world.create();
     const { aggregator, firstWorker, secondWorker } = world.duchies;
     for (const worker of [firstWorker, secondWorker]) {
@@ -182,15 +183,18 @@ describe('a ring of sketches', () => {
     await checkDown({ measurement, down: aggregator, since, owes: 'has not set its parameters' });
   });
 
-  it.each(['firstWorker', 'secondWorker', 'aggregator'] as const)('%s, before it confirms', async (role) => {
-    const measurement = (await world.createFulfilled()) as Json;
-    const { updateTime: since } = await get(exchange, world.acme, measurement.name);
-    const down = world.duchies[role];
-    for (const duchy of all(world.duchies).filter((other) => other !== down)) {
-      await ok(act(exchange, duchy, measurement, 'confirm', {}));
-    }
-    await checkDown({ measurement, down, since, owes: 'has not confirmed that it has all data' });
-  });
+  it.each(['firstWorker', 'secondWorker', 'aggregator'] as const)(
+    'names the %s if it has not confirmed',
+    async (role) => {
+      const measurement = (await world.createFulfilled()) as Json;
+      const { updateTime: since } = await get(exchange, world.acme, measurement.name);
+      const down = world.duchies[role];
+      for (const duchy of all(world.duchies).filter((other) => other !== down)) {
+        await ok(act(exchange, duchy, measurement, 'confirm', {}));
+      }
+      await checkDown({ measurement, down, since, owes: 'has not confirmed that it has all data' });
+    },
+  );
 
   // In the setup phase, both workers compute at the same time, and the aggregator follows. In the execution phase, the
   // duchies compute one after another in the order of the ring: second worker, first worker, aggregator.
@@ -203,7 +207,7 @@ describe('a ring of sketches', () => {
     ['aggregator', 'EXECUTION_PHASE'],
   ];
   it.each(STEPS.slice(1).map((step, i) => [...step, i + 1] as const))(
-    '%s, in its %s',
+    'names the %s in its %s',
     async (_role, _stage, i) => checkDown(await atStep(STEPS, i)),
   );
 });

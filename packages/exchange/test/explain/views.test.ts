@@ -37,13 +37,13 @@ const ownWait = (
 const roles = () => [world.duchies.aggregator, world.duchies.firstWorker, world.duchies.secondWorker];
 
 const PROVIDER: Record<string, Situation> = {
-  'its own fulfillment': {
+  'the fulfillment by the provider': {
     arrange: async () => {
       const requisition = await own(await direct());
       return { name: requisition.name, waits: [ownWait(requisition, 'ASKED')], says: /neither fulfilled/ };
     },
   },
-  'its own upload': {
+  'the upload by the provider': {
     arrange: async () => {
       const requisition = await own(await ready());
       return {
@@ -53,7 +53,7 @@ const PROVIDER: Record<string, Situation> = {
       };
     },
   },
-  'the parameters of duchies': {
+  'the parameters of the duchies': {
     arrange: async () => {
       const { name, createTime: since } = await own(await world.create());
       const waits = roles().map((duchy) => ({
@@ -63,7 +63,7 @@ const PROVIDER: Record<string, Situation> = {
       return { name, waits, says: /has not set its parameters/ };
     },
   },
-  'its own deferral': {
+  'the end of a deferral by the provider': {
     arrange: async () => {
       const requisition = await defer(await direct());
       const remedy = 'Fulfill it once what it waits for is there, or defer it again.';
@@ -71,7 +71,7 @@ const PROVIDER: Record<string, Situation> = {
       return { name: requisition.name, waits, says: new RegExp(WORDS) };
     },
   },
-  'nothing, since another one refused': {
+  'nothing, because another provider refused': {
     arrange: async () => {
       const measurement = await ready();
       await ok(refuse(exchange, world.chirper, await own(measurement, world.chirper)));
@@ -83,7 +83,7 @@ const PROVIDER: Record<string, Situation> = {
       };
     },
   },
-  'nothing, since it refused': {
+  'nothing, because the provider refused': {
     arrange: async () => {
       const { name } = await ok(refuse(exchange, world.streamly, await own(await direct())));
       const remedy = 'Nothing is left to do; the consumer may create another measurement.';
@@ -94,7 +94,7 @@ const PROVIDER: Record<string, Situation> = {
       };
     },
   },
-  'nothing, since its data is there': {
+  'nothing, because it is fulfilled': {
     arrange: async () => {
       const measurement = await world.createComputing();
       await log(world.duchies.firstWorker, measurement, { stage: 'SETUP_PHASE', attempt: 4 });
@@ -117,13 +117,13 @@ const parameters = (measurement: Json) =>
   }));
 
 const DUCHY: Record<string, Situation> = {
-  'the parameters of all': {
+  'the parameters of all duchies': {
     arrange: async () => {
       const measurement = await world.create();
       return { name: asked(measurement), waits: parameters(measurement), says: /has not set its parameters/ };
     },
   },
-  'a duchy that is suspended': {
+  'a suspended duchy': {
     arrange: async () => {
       const measurement = await world.create();
       const { aggregator } = world.duchies;
@@ -155,7 +155,7 @@ const DUCHY: Record<string, Situation> = {
       return { name: asked(measurement), waits, says: new RegExp(`deferred .* until ${until}\n`) };
     },
   },
-  "another duchy's stage that fails again and again": {
+  'a stage of another duchy that fails repeatedly': {
     arrange: async () => {
       const measurement = await world.createComputing();
       const { firstWorker: duchy } = world.duchies;
@@ -166,7 +166,7 @@ const DUCHY: Record<string, Situation> = {
       return { name: asked(measurement), waits, says: /SETUP_PHASE, attempt 4, and/ };
     },
   },
-  'nothing, since the result is set': {
+  'nothing, because the result is set': {
     arrange: async () => {
       const measurement = await world.createComputing();
       const { aggregator } = world.duchies;
@@ -189,14 +189,20 @@ function requireNothingOf(explanation: Explanation, secrets: string[]): void {
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
 }
 
-describe('a requisition waits in the view of its provider for', () => {
-  it.each(Object.entries(PROVIDER))('%s', async (_title, situation) => {
-    requireNothingOf(await check(situation), [world.chirper.name, REPORT, '/computations/']);
-  });
+describe('the explanation of a requisition for its provider', () => {
+  it.each(Object.entries(PROVIDER))(
+    'reports waiting for %s, and no secrets of other parties',
+    async (_title, situation) => {
+      requireNothingOf(await check(situation), [world.chirper.name, REPORT, '/computations/']);
+    },
+  );
 });
 
-describe('a computation waits in the view of a duchy for', () => {
-  it.each(Object.entries(DUCHY))('%s', async (_title, situation) => {
-    requireNothingOf(await check(situation), [WORDS, REPORT, '/measurements/']);
-  });
+describe('the explanation of a computation for a duchy', () => {
+  it.each(Object.entries(DUCHY))(
+    'reports waiting for %s, and no secrets of other parties',
+    async (_title, situation) => {
+      requireNothingOf(await check(situation), [WORDS, REPORT, '/measurements/']);
+    },
+  );
 });

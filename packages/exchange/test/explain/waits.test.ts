@@ -79,7 +79,7 @@ const deadlineOf = (measurement: Json, hours: number) =>
 
 const SITUATIONS: Record<string, Situation> = {
   'a provider that was asked just now': { arrange: async () => silentMeasurement(await direct(), 'ASKED') },
-  'a provider that is there and does nothing': {
+  'a provider that is online but does not respond': {
     hours: 0.2,
     arrange: async () => silentMeasurement(await direct()),
   },
@@ -99,7 +99,7 @@ const SITUATIONS: Record<string, Situation> = {
       };
     },
   },
-  'a deferral that is over': {
+  'a deferral that has ended': {
     hours: 2,
     arrange: async () => {
       const measurement = await direct();
@@ -107,7 +107,7 @@ const SITUATIONS: Record<string, Situation> = {
       return silentMeasurement(measurement);
     },
   },
-  "a provider's certificate that expired": {
+  'an expired certificate of a provider': {
     hours: 2,
     arrange: async () => {
       const { measurement, certificate } = await withCertificate(1, [world.streamly]);
@@ -125,7 +125,7 @@ const SITUATIONS: Record<string, Situation> = {
       };
     },
   },
-  "the consumer's own certificate that expired": {
+  'an expired certificate of the consumer': {
     hours: 24 * 366 * 30,
     arrange: async () => {
       const { name } = await direct();
@@ -160,7 +160,7 @@ const SITUATIONS: Record<string, Situation> = {
       };
     },
   },
-  'a key that changed': {
+  'a provider key that changed': {
     arrange: async () => {
       const measurement = await direct();
       const { name, token, privateKeyPem } = world.streamly;
@@ -176,7 +176,7 @@ const SITUATIONS: Record<string, Situation> = {
       return { name: measurement.name, waits, says: /does not publish any more/ };
     },
   },
-  'a provider that is suspended': {
+  'a suspended provider': {
     arrange: async () => {
       const measurement = await direct();
       const waits = [await ofRequisition(measurement, world.streamly, 'SUSPENDED', REMEDY.resume)];
@@ -184,7 +184,7 @@ const SITUATIONS: Record<string, Situation> = {
       return { name: measurement.name, waits, says: /is suspended: it can call nothing/ };
     },
   },
-  'a revocation whose cascade runs': {
+  'a revocation that is still running': {
     arrange: async () => {
       const { measurement, certificate } = await withCertificate(24 * 365, [world.streamly]);
       // Lock the measurement, so that the revocation cannot change the state of the measurement to FAILED yet.
@@ -210,7 +210,7 @@ const SITUATIONS: Record<string, Situation> = {
       return { name: measurement.name, waits, says: new RegExp(`${certificate.name} is revoked`) };
     },
   },
-  'parameters that are missing': {
+  'missing parameters of duchies': {
     arrange: async () => {
       const measurement = await world.create();
       const { firstWorker } = world.duchies;
@@ -219,14 +219,14 @@ const SITUATIONS: Record<string, Situation> = {
       return { name: measurement.name, waits, says: /worker2 has not set its parameters/ };
     },
   },
-  'a duchy that is suspended, which a consumer cannot read': {
+  'a suspended duchy, which the consumer cannot see': {
     arrange: async () => {
       const measurement = await world.create();
       await suspend(world.duchies.aggregator.name);
       return { name: measurement.name, waits: duchiesWithout(measurement), says: /^(?!.*suspended)/s };
     },
   },
-  'an upload that is missing': {
+  'a missing upload': {
     arrange: async () => {
       const measurement = await ready();
       return {
@@ -236,14 +236,14 @@ const SITUATIONS: Record<string, Situation> = {
       };
     },
   },
-  'a stage that runs': {
+  'a running stage': {
     arrange: async () => {
       const measurement = await world.createComputing();
       const since = await log(world.duchies.firstWorker, measurement, { stage: 'SETUP_PHASE' });
       return stage(measurement, since, 'STAGE_RUNNING', REMEDY.byItself, /computes SETUP_PHASE, attempt 1 /);
     },
   },
-  'a stage that fails again and again': {
+  'a stage that fails repeatedly': {
     arrange: async () => {
       const measurement = await world.createComputing();
       const since = await log(world.duchies.firstWorker, measurement, { stage: 'SETUP_PHASE', attempt: 4 });
@@ -312,13 +312,16 @@ function stage(
   return { name: measurement.name, waits, says };
 }
 
-it.each(Object.entries(SITUATIONS))('a measurement waits for %s', async (_title, situation) => {
-  const explanation = await check(situation);
-  expect(JSON.stringify(explanation)).not.toContain(world.globex.name);
-  expect(explanation.ending).toBeUndefined();
-});
+it.each(Object.entries(SITUATIONS))(
+  'the explanation of a measurement with %s has the expected waits and risks',
+  async (_title, situation) => {
+    const explanation = await check(situation);
+    expect(JSON.stringify(explanation)).not.toContain(world.globex.name);
+    expect(explanation.ending).toBeUndefined();
+  },
+);
 
-it('waits since it was created, or since its last step', async () => {
+it('the explanation of a measurement has the time of its creation or of its last state change', async () => {
   const [pending, computing] = [await direct(), await world.createComputing()];
   const { updateTime } = await get(exchange, world.acme, computing.name);
   expect(await explain(pending.name)).toMatchObject({ state: pending.state, since: pending.createTime });

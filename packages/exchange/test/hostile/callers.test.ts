@@ -38,7 +38,7 @@ function claimsOf(name: string): Record<string, unknown> {
 }
 
 describe('tokens', () => {
-  it('that are bad in any way get one and the same answer', async () => {
+  it('that are invalid for any reason get the same 401 response, and are not logged', async () => {
     const { acme } = await begin();
     const before = await stored(exchange);
     const key = devKey();
@@ -122,7 +122,7 @@ describe('tokens', () => {
   });
 });
 
-describe('limits', () => {
+describe('rate limits', () => {
   const whoAmI = (token: string) => exchange.call(token, 'GET', '/v2alpha/whoami');
   const times = <T>(count: number, ask: () => Promise<T>) => Promise.all(Array.from({ length: count }, ask));
 
@@ -130,7 +130,7 @@ describe('limits', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('a principal beyond its rate is told when to come back, and nobody else is', async () => {
+  it('a principal beyond its rate gets 429 with a retry delay, and another principal is not limited', async () => {
     const { acme, globex } = await begin({ rate: { perSecond: 1, burst: 3 } });
     const first = await whoAmI(globex.token);
     expect(first.headers.get('ratelimit-limit')).toBe('3');
@@ -155,7 +155,7 @@ describe('limits', () => {
     expect((await whoAmI(acme.token)).status).toBe(200);
   });
 
-  it('the rate of a principal may be its own', async () => {
+  it('a principal can have a separate rate', async () => {
     const { acme, globex } = await begin({
       rate: { perSecond: 1, burst: 1 },
       rates: { 'measurementConsumers/acme': { perSecond: 1, burst: 20 } },
@@ -166,7 +166,7 @@ describe('limits', () => {
     expect((await statuses(globex.token)).filter((status) => status === 200)).toHaveLength(1);
   });
 
-  it('an address with too many bad tokens is refused for a while, and no other address is', async () => {
+  it('an address with too many bad tokens gets 429 for a while, and another address does not', async () => {
     const { acme } = await begin();
     expect((await whoAmI(acme.token)).status).toBe(200);
     const replies = await times(230, () => whoAmI('bad'));
@@ -186,7 +186,7 @@ describe('limits', () => {
     expect((await whoAmI(acme.token)).status).toBe(200);
   });
 
-  it('bad tokens keep no good one out of the address they share', async () => {
+  it('a flood of bad tokens does not block valid tokens of known callers at the same address', async () => {
     const { acme, globex, streamly } = await begin();
     const key = devKey();
     const mallory = makeKey(key.kid);
@@ -235,7 +235,7 @@ describe('limits', () => {
     expect((await whoAmI(acme.token)).status).toBe(200);
   });
 
-  it('whoever asks /readyz, however often, has the database asked once a second', async () => {
+  it('many requests to /readyz query the database at most once a second', async () => {
     await begin();
     const queries = vi.spyOn(Database.prototype, 'query');
     try {

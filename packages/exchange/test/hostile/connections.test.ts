@@ -73,50 +73,50 @@ function expectClosed(reply: RawReply, wanted: string): void {
   expect(reply.closed).toBe(true);
 }
 
-describe('ambiguous framing ends the connection', () => {
+describe('the HTTP server', () => {
   const SMUGGLED = '0\r\n\r\nGET /v2alpha/whoami HTTP/1.1\r\nHost: exchange\r\n\r\n';
   it.each<[title: string, headers: string[], body: string]>([
     ['a length and chunks', ['Content-Length: 4', 'Transfer-Encoding: chunked'], SMUGGLED],
     ['chunks and a length', ['Transfer-Encoding: chunked', 'Content-Length: 4'], SMUGGLED],
     ['two lengths', ['Content-Length: 2', 'Content-Length: 3'], '{} '],
     ['two equal lengths', ['Content-Length: 2', 'Content-Length: 2'], '{}'],
-    ['two lengths in one', ['Content-Length: 2, 2'], '{}'],
+    ['two lengths in one header', ['Content-Length: 2, 2'], '{}'],
     ['a negative length', ['Content-Length: -1'], '{}'],
     ['a length with a sign', ['Content-Length: +2'], '{}'],
     ['a hexadecimal length', ['Content-Length: 0x2'], '{}'],
     ['a length beyond 64 bits', ['Content-Length: 99999999999999999999999'], '{}'],
-    ['a chunk size that is no number', ['Transfer-Encoding: chunked'], 'zz\r\n{}\r\n0\r\n\r\n'],
+    ['a chunk size that is not a number', ['Transfer-Encoding: chunked'], 'zz\r\n{}\r\n0\r\n\r\n'],
     ['a negative chunk size', ['Transfer-Encoding: chunked'], '-2\r\n{}\r\n0\r\n\r\n'],
     ['a chunk size beyond 64 bits', ['Transfer-Encoding: chunked'], `${'f'.repeat(17)}\r\n{}`],
-    ['a chunk longer than it says', ['Transfer-Encoding: chunked'], '1\r\n{}\r\n0\r\n\r\n'],
+    ['a chunk longer than its size', ['Transfer-Encoding: chunked'], '1\r\n{}\r\n0\r\n\r\n'],
     ['chunks that end with bare newlines', ['Transfer-Encoding: chunked'], '2\n{}\n0\n\n'],
     ['an unknown coding', ['Transfer-Encoding: xchunked'], SMUGGLED],
     ['a coding after chunked', ['Transfer-Encoding: chunked, identity'], SMUGGLED],
     ['a coding before chunked', ['Transfer-Encoding: gzip, chunked'], '2\r\n{}\r\n0\r\n\r\n'],
     ['chunked twice', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], SMUGGLED],
-  ])('%s', async (_title, headers, body) => {
+  ])('rejects %s with 400 and closes the connection', async (_title, headers, body) => {
     expectClosed(await create(headers, body), '400 MALFORMED_REQUEST');
   });
 
   it.each<[title: string, bytes: Buffer, statuses: number[]]>([
     [
-      'headers that are refused, and a body that is',
+      'invalid headers with a request in the body',
       bytesOf('POST', M, { headers: ['Transfer-Encoding: xchunked'], body: SMUGGLED }),
       [400],
     ],
     [
-      'a request that is good, and what is none',
+      'a valid request followed by invalid bytes',
       Buffer.concat([bytesOf('GET', '/healthz'), Buffer.from('{}\r\n\r\n')]),
       [200],
     ],
-    ['what is none', Buffer.from(`{}\r\n\r\n${SMUGGLED}`), [400]],
-  ])('with one answer: %s', async (_title, bytes, statuses) => {
+    ['invalid bytes followed by a request', Buffer.from(`{}\r\n\r\n${SMUGGLED}`), [400]],
+  ])('sends exactly one response to %s', async (_title, bytes, statuses) => {
     expect(await statusesOf(bytes)).toEqual(statuses);
   });
 
   it.each<[title: string, headers: string[]]>([
     ['a second Authorization', ['Authorization: Bearer x']],
-    ['a second Authorization, the same', ['authorization: Bearer x']],
+    ['a second Authorization in lower case', ['authorization: Bearer x']],
     ['a second Host', ['Host: another']],
     ['a second Content-Type', ['Content-Type: application/json', 'Content-Type: text/plain']],
     ['a folded header', ['X-A: b', ' c']],
@@ -125,15 +125,18 @@ describe('ambiguous framing ends the connection', () => {
     ['a header without a colon', ['X-A']],
     ['NUL in a header', ['X-A: \0']],
     ['a bare carriage return', ['X-A: b\rX-B: c']],
-  ])('%s', async (_title, headers) => {
+  ])('rejects %s with 400 and closes the connection', async (_title, headers) => {
     expectClosed(await read(headers), '400 MALFORMED_REQUEST');
   });
 
   it.each<[title: string, request: string]>([
-    ['no Host', 'GET /v2alpha/whoami HTTP/1.1\r\n\r\n'],
+    ['a request without Host', 'GET /v2alpha/whoami HTTP/1.1\r\n\r\n'],
     ['an absolute target', 'GET http://exchange/v2alpha/whoami HTTP/1.1\r\nHost: exchange\r\n\r\n'],
-    ['an absolute target to change', 'POST http://exchange/v2alpha/x HTTP/1.1\r\nHost: exchange\r\n\r\n'],
-    ['an absolute target elsewhere', 'GET https://elsewhere/healthz HTTP/1.1\r\nHost: exchange\r\n\r\n'],
+    ['an absolute target with POST', 'POST http://exchange/v2alpha/x HTTP/1.1\r\nHost: exchange\r\n\r\n'],
+    [
+      'an absolute target of another host',
+      'GET https://elsewhere/healthz HTTP/1.1\r\nHost: exchange\r\n\r\n',
+    ],
     ['a target without a slash', 'GET v2alpha/whoami HTTP/1.1\r\nHost: exchange\r\n\r\n'],
     ['the target *', 'OPTIONS * HTTP/1.1\r\nHost: exchange\r\n\r\n'],
     ['NUL in the target', 'GET /v2alpha/\0 HTTP/1.1\r\nHost: exchange\r\n\r\n'],
@@ -142,12 +145,12 @@ describe('ambiguous framing ends the connection', () => {
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['HTTP/3', 'GET /v2alpha/whoami HTTP/3.0\r\nHost: exchange\r\n\r\n'],
     ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
-    ['not HTTP at all', 'EHLO mail.example\r\n'],
-  ])('%s', async (_title, request) => {
+    ['bytes that are not HTTP', 'EHLO mail.example\r\n'],
+  ])('rejects %s with 400 and closes the connection', async (_title, request) => {
     expectClosed(await send(exchange.url, Buffer.from(request, 'latin1')), '400 MALFORMED_REQUEST');
   });
 
-  it('an expectation that nobody knows is not one, and an upgrade that nobody offers neither', async () => {
+  it('ignores an unknown Expect header and an unsupported Upgrade', async () => {
     for (const headers of [
       ['Expect: wonders'],
       ['Expect: 100-continue'],
@@ -175,8 +178,8 @@ function expectCutShort(reply: RawReply, wanted: string): void {
   if (reply.status !== 0) expect(checkedErrorOf(reply)).toBe(wanted);
 }
 
-describe('giants', () => {
-  it('are refused by what they declare, without a byte of them', async () => {
+describe('large requests', () => {
+  it('are rejected by their declared length before any byte of the body', async () => {
     for (const bytes of [4 * 1024 * 1024 + 1, GIGABYTE]) {
       const reply = await create([`Content-Length: ${bytes}`]);
       // The exchange must reject the declared length at once. An error 408 would mean that the exchange waited for the
@@ -189,7 +192,7 @@ describe('giants', () => {
     );
   });
 
-  it('have headers and URLs within bounds', async () => {
+  it('are rejected if their headers or URL exceed the limits', async () => {
     const some = (n: number) => Array.from({ length: n }, (_, i) => `X-${i}: ${i}`);
     expect((await read(some(90))).status).toBe(200);
     expectClosed(await read(some(110)), '431 HEADERS_TOO_LARGE');
@@ -198,38 +201,41 @@ describe('giants', () => {
     expect(checkedErrorOf(await read([], `/v2alpha/whoami?${'a'.repeat(20_000)}`))).toBe('414 URI_TOO_LONG');
   });
 
-  it.skipIf(process.platform !== 'linux')('leave no trace in memory', async () => {
-    const before = peak();
-    const flood = { piece: PIECE, bytes: GIGABYTE };
-    const chunked = ['Transfer-Encoding: chunked'];
-    expectCutShort(await create([`Content-Length: ${GIGABYTE}`], '', { flood }), '413 BODY_TOO_LARGE');
-    expectCutShort(await create(chunked, '', { flood: { ...flood, piece: CHUNK } }), '413 BODY_TOO_LARGE');
-    expectCutShort(await create(chunked, '2;', { flood }), '400 MALFORMED_REQUEST');
-    expectCutShort(await create(chunked, '2\r\n{}\r\n0\r\nX-A: ', { flood }), '431 HEADERS_TOO_LARGE');
-    const header = 'GET /healthz HTTP/1.1\r\nHost: exchange\r\nX-A: ';
-    expectCutShort(
-      await send(exchange.url, header, { flood: { ...flood, bytes: 1e7 } }),
-      '431 HEADERS_TOO_LARGE',
-    );
-    // Send no token here, because a path without a route does not require one.
-    const nowhere = ['Content-Type: application/json', ...chunked];
-    const stranger = bytesOf('POST', '/nowhere', { headers: nowhere, body: '' });
-    expectCutShort(
-      await send(exchange.url, stranger, { flood: { ...flood, piece: CHUNK } }),
-      '413 BODY_TOO_LARGE',
-    );
-    // The exchange must not keep one object per chunk of one byte, because 500,000 such objects take 130 MB.
-    const crumbs = Buffer.from(`${'1\r\n \r\n'.repeat(500_000)}0\r\n\r\n`);
-    // Also accept 408, because a busy machine may take longer than the time limit of a body.
-    expect(['400 MALFORMED_JSON', '408 REQUEST_TIMEOUT']).toContain(
-      checkedErrorOf(await create(chunked, crumbs)),
-    );
-    expect(peak() - before).toBeLessThan(100);
-  });
+  it.skipIf(process.platform !== 'linux')(
+    'increase the memory of the exchange by less than 100 MiB',
+    async () => {
+      const before = peak();
+      const flood = { piece: PIECE, bytes: GIGABYTE };
+      const chunked = ['Transfer-Encoding: chunked'];
+      expectCutShort(await create([`Content-Length: ${GIGABYTE}`], '', { flood }), '413 BODY_TOO_LARGE');
+      expectCutShort(await create(chunked, '', { flood: { ...flood, piece: CHUNK } }), '413 BODY_TOO_LARGE');
+      expectCutShort(await create(chunked, '2;', { flood }), '400 MALFORMED_REQUEST');
+      expectCutShort(await create(chunked, '2\r\n{}\r\n0\r\nX-A: ', { flood }), '431 HEADERS_TOO_LARGE');
+      const header = 'GET /healthz HTTP/1.1\r\nHost: exchange\r\nX-A: ';
+      expectCutShort(
+        await send(exchange.url, header, { flood: { ...flood, bytes: 1e7 } }),
+        '431 HEADERS_TOO_LARGE',
+      );
+      // Send no token here, because a path without a route does not require one.
+      const nowhere = ['Content-Type: application/json', ...chunked];
+      const stranger = bytesOf('POST', '/nowhere', { headers: nowhere, body: '' });
+      expectCutShort(
+        await send(exchange.url, stranger, { flood: { ...flood, piece: CHUNK } }),
+        '413 BODY_TOO_LARGE',
+      );
+      // The exchange must not keep one object per chunk of one byte, because 500,000 such objects take 130 MB.
+      const crumbs = Buffer.from(`${'1\r\n \r\n'.repeat(500_000)}0\r\n\r\n`);
+      // Also accept 408, because a busy machine may take longer than the time limit of a body.
+      expect(['400 MALFORMED_JSON', '408 REQUEST_TIMEOUT']).toContain(
+        checkedErrorOf(await create(chunked, crumbs)),
+      );
+      expect(peak() - before).toBeLessThan(100);
+    },
+  );
 });
 
-describe('dawdlers', () => {
-  it('are sent away in time, and keep nobody waiting', { timeout: 40_000 }, async () => {
+describe('slow requests', () => {
+  it('time out with 408, and do not block other requests', { timeout: 40_000 }, async () => {
     const slowly = { drip: { piece: 'a', everyMs: 400 } };
     const head = 'GET /v2alpha/whoami HTTP/1.1\r\nHost: exchange\r\nX-A: ';
     const timeouts: [title: string, seconds: number, answer: Promise<RawReply>][] = [
@@ -268,7 +274,7 @@ describe('dawdlers', () => {
   });
 });
 
-it('nobody who waits for a change is cut off, however long the wait may be', {
+it('a request that waits for changes for the maximum time is not cut off', {
   timeout: 40_000,
 }, async () => {
   const { status, json } = await longestWait;

@@ -61,7 +61,7 @@ const large = (prefix: string) => base64(wide(prefix));
 describe('large descriptor sets', () => {
   let name: string;
 
-  it('are read, printed, compared and decoded beside the event loop', async () => {
+  it('are read, printed, compared and decoded outside of the event loop', async () => {
     const work: [title: string, run: () => ReturnType<typeof call>][] = [
       ['create', () => call(streamly, 'POST', parentOf(streamly), { descriptorSet: large('a') })],
       ['get', () => call(acme, 'GET', name)],
@@ -88,7 +88,7 @@ describe('large descriptor sets', () => {
     }
   });
 
-  it('of one principal take turns, few of them wait, and a neighbor notices little', async () => {
+  it('of one principal wait in a short queue, the excess gets 429, and other parties are not blocked', async () => {
     const diff = (descriptorSet: string) => call(acme, 'POST', `${name}:diff`, { descriptorSet });
     const descriptorSet = large('d');
     const began = performance.now();
@@ -120,7 +120,7 @@ describe('large descriptor sets', () => {
     expect(median, `of ${times.length}; one diff takes ${Math.round(alone)} ms`).toBeLessThan(alone / 2);
   });
 
-  it('cost their time, not only a request', async () => {
+  it('are charged to the rate limit by their processing time', async () => {
     const left = async () => Number((await call(globex, 'GET', name)).headers.get('ratelimit-remaining'));
     await left();
     const before = await left();

@@ -107,18 +107,18 @@ async function pagesOf(reader: DevParty, path: string, query = ''): Promise<Page
 
 const violationOf = (reply: Reply) => reply.json.error.details[1].fieldViolations[0];
 
-describe('what is printed', () => {
+describe('the size of responses', () => {
   it.each([
     ['custom options', expandingOption(20_000)],
     ['options of descriptor.proto', expandingTargets(330_000)],
-  ])('a small set whose %s print as 10 MB is rejected, by its field and the limit', async (_title, set) => {
+  ])('a small set whose %s print as 10 MB is rejected with its field and the limit', async (_title, set) => {
     expect(set.length).toBeLessThanOrEqual(MIB);
     const reply = await sendRejected(streamly, set, '?descriptorSetEncoding=BASE64');
     expect(errorOf(reply)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE descriptorSet');
     expect(violationOf(reply).description).toContain(`${PAGE} bytes as JSON`);
   });
 
-  it('pages of descriptors end at 8 MiB of JSON, and batches at their limit', async () => {
+  it('a page of descriptors has at most 8 MiB of JSON, and a batch above its limit is rejected', async () => {
     const names: string[] = [];
     // Each of these sets has 7 kB and becomes 3 MB of JSON, so they do not fit into one page.
     for (let i = 0; i < 4; i++) names.push(await register(streamly, expandingOption(6_000, 500, `p${i}`)));
@@ -140,7 +140,7 @@ describe('what is printed', () => {
     expect(errorOf(await batch(3))).toBe('429 RESOURCE_EXHAUSTED RESPONSE_TOO_LARGE');
   });
 
-  it('a set that an earlier version accepted is shown as base64 where its JSON is too large', async () => {
+  it('a set that an earlier version accepted is returned as base64 if its JSON is too large', async () => {
     const set = expandingOption(20_000, 500, 'earlier');
     const name = await register(chirper, setOf({ name: 'a.proto', package: 'a' }));
     await replaceStored(chirper, name, set);
@@ -153,7 +153,7 @@ describe('what is printed', () => {
     expect(await get(exchange, acme, batch)).toEqual({ eventGroupMetadataDescriptors: [expected, expected] });
   });
 
-  it('replacing a descriptor cannot fill the page of a consumer', async () => {
+  it('replacing a descriptor cannot make the page of a consumer exceed 8 MiB', async () => {
     const name = await register(dailynews, enumList(5, 'grow'));
     const typeUrl = 'type.googleapis.com/grow.M';
     const metadata = { typeUrl, value: base64(enumListValue(1_500)) };
@@ -183,7 +183,7 @@ describe('what is printed', () => {
     expect(bytes!.items[0]).toMatchObject({ encryptedMetadata: { metadata: { metadata } } });
   });
 
-  it('the differences of two sets are cut, and those left out are counted', async () => {
+  it('a diff returns at most 2,000 changes and counts the omitted ones', async () => {
     const name = await register(streamly, manyFields(60_000, 'wide', 'a'));
     const reply = await post(exchange, acme, `${name}:diff`, {
       descriptorSet: base64(manyFields(60_000, 'wide', 'b')),
@@ -196,10 +196,10 @@ describe('what is printed', () => {
   });
 });
 
-describe('what is deep', () => {
+describe('deep chains of message types', () => {
   it.each([
     ['a chain', chain(8_000)],
-    ['a circle', chain(8_000, { isCycle: true })],
+    ['a cycle', chain(8_000, { isCycle: true })],
   ])('%s of 8,000 message types is rejected', async (_title, set) => {
     const reply = await sendRejected(streamly, set);
     expect(errorOf(reply)).toBe('400 INVALID_ARGUMENT INVALID_FIELD_VALUE descriptorSet');

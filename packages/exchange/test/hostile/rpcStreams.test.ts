@@ -146,7 +146,7 @@ async function attacked(attack: () => Promise<void>): Promise<void> {
 }
 
 describe('a caller', () => {
-  it('that never ends its message is rejected and cut off', async () => {
+  it('that never ends its message gets an error, and its stream is closed', async () => {
     await attacked(async () => {
       const session = newSession();
       const streams = Array.from({ length: 8 }, (_, i) => {
@@ -163,7 +163,7 @@ describe('a caller', () => {
     });
   });
 
-  it('that begins many messages holds a limited amount of memory, and gives it back', async () => {
+  it('that begins many messages uses a limited amount of memory, which is released afterwards', async () => {
     const big = Buffer.alloc(3 * MIB);
     await attacked(async () => {
       const session = newSession();
@@ -182,7 +182,7 @@ describe('a caller', () => {
     expect(await statusOf(again)).toBe(INVALID_ARGUMENT);
   });
 
-  it('that opens streams and resets them at once', async () => {
+  it('that opens many streams and resets them does not disturb other callers', async () => {
     await attacked(async () => {
       let session = newSession();
       for (let i = 0; i < rounds(20_000, 3_000); i++) {
@@ -197,7 +197,7 @@ describe('a caller', () => {
     });
   });
 
-  it('that does not read its pages', async () => {
+  it('that does not read its responses does not disturb other callers', async () => {
     const client = clientOf(exchange.dev, Measurements, { token: acme.token });
     const request = createMeasurementRequest(acme, exchange.dev.dataProviders.slice(0, 1));
     request.measurement!.dataProviders[0]!.value!.encryptedRequisitionSpec!.ciphertext = Buffer.alloc(
@@ -224,7 +224,7 @@ describe('a caller', () => {
     if (isStress) await Promise.all(streams.map(closed));
   });
 
-  it.runIf(isStress)('that sends its message slowly is told so after 15 seconds', async () => {
+  it.runIf(isStress)('that sends its message slowly gets DEADLINE_EXCEEDED', async () => {
     const stream = open(newSession());
     stream.write(head(100));
     const timer = setInterval(() => stream.write(Buffer.alloc(1)), 500);
@@ -233,7 +233,7 @@ describe('a caller', () => {
     expect(status).toBe(DEADLINE_EXCEEDED);
   });
 
-  it('that asks reflection without end', async () => {
+  it('that sends endless reflection requests gets an error, and its stream is closed', async () => {
     await attacked(async () => {
       const stream = open(newSession(), `/${ServerReflection.typeName}/ServerReflectionInfo`);
       // Each message is a reflection request with an empty `list_services`.

@@ -16,10 +16,10 @@ beforeAll(() => {
   ({ acme, streamly } = castOf(exchange));
 });
 
-describe('an event group is rejected by every operation that writes it', () => {
+describe('every operation that writes an event group', () => {
   it.each([
     [
-      'because of a finding, under strict checks',
+      'because of a finding under strict checks',
       { measurementConsumerPublicKey: { '@type': 'x', data: 'AQID' } },
       /^400 INVALID_ARGUMENT CHECK_FAILED /,
     ],
@@ -35,7 +35,7 @@ describe('an event group is rejected by every operation that writes it', () => {
       },
       /^400 FAILED_PRECONDITION EVENT_GROUP_METADATA_DESCRIPTOR_NOT_FOUND$/,
     ],
-  ])('%s', async (_title, fields, wanted) => {
+  ])('rejects it %s', async (_title, fields, wanted) => {
     const collection = `${streamly.name}/eventGroups`;
     const { name } = await ok(post(exchange, streamly, collection, { measurementConsumer: acme.name }));
     const eventGroup = { measurementConsumer: acme.name, ...fields };
@@ -64,7 +64,7 @@ it.each([
   ['measurementConsumers/absent', 'MEASUREMENT_CONSUMER_NOT_FOUND'],
   ['dataProviders/absent', 'DATA_PROVIDER_NOT_FOUND'],
   ['duchies/absent', 'DUCHY_NOT_FOUND'],
-])('neither a principal nor a root is added for %s', async (party, reason) => {
+])('adding a principal or a trusted root for %s returns NOT_FOUND', async (party, reason) => {
   const { der } = await root('CN=Somebody');
   const principal = { issuer: 'https://issuer.example', subject: 's', resource: party };
   const trusted = { x509Der: Buffer.from(der).toString('base64'), party };
@@ -76,7 +76,7 @@ it.each([
   );
 });
 
-it('an error that its route does not list is found in the log', () => {
+it('undocumentedErrors finds an error in the log that its route does not list', () => {
   const line = { method: 'GET', operation: 'whoAmI', name: 'whoami', status: 404, code: 'NOT_FOUND' };
   const unknown = { ...line, reason: 'DUCHY_NOT_FOUND' };
   const known = { ...line, status: 401, code: 'UNAUTHENTICATED', reason: 'TOKEN_INVALID' };

@@ -13,7 +13,7 @@ const exchange = useExchange();
 
 const page = ({ name }: DevParty) => `/v2alpha/${name}/measurements?pageSize=50`;
 
-it('a polite caller is answered before most of what a loud one had asked for earlier', async () => {
+it('a single request overtakes many of the 300 earlier requests of another caller', async () => {
   const [loud, polite] = exchange.dev.measurementConsumers as [DevParty, DevParty];
   let answered = 0;
   const asked = Array.from({ length: 300 }, async () => {
@@ -37,7 +37,7 @@ async function waiting(): Promise<number> {
   return Number(/^mex_requests\{state="waiting"\} (\d+)$/m.exec(metrics)![1]);
 }
 
-it('the requests of a pipeline are worked on one after the other, and answered in their order', async () => {
+it('pipelined requests are processed one at a time and answered in order', async () => {
   const [acme] = exchange.dev.measurementConsumers as [DevParty];
   const { hostname, port } = new URL(exchange.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -55,7 +55,7 @@ it('the requests of a pipeline are worked on one after the other, and answered i
   expect(replies.map((reply) => reply.includes('"principal"'))).toEqual(paths.map((_, i) => i % 2 === 0));
 });
 
-it('a caller that hangs up before its answers may send large bodies again', async () => {
+it('a caller that disconnects before the responses can send large bodies again', async () => {
   const [acme] = exchange.dev.measurementConsumers as [DevParty];
   const path = `/v2alpha/${acme.name}/measurements`;
   const body = { measurementReferenceId: 'y'.repeat(3_000_000) };

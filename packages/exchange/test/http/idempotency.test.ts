@@ -46,7 +46,7 @@ describe('a requestId on a new measurement', () => {
     post(exchange, consumer, `${consumer.name}/measurements${query}`, body);
   const request = () => measurementRequest(acme, [streamly, chirper]);
 
-  it('makes one measurement, whether it comes in the body, in the query or in both', async () => {
+  it('creates one measurement, whether it is in the body, in the query or in both', async () => {
     const requestId = fresh();
     const body = request();
     const first = await ok(send({ ...body, requestId }));
@@ -65,7 +65,7 @@ describe('a requestId on a new measurement', () => {
     expect((await ok(send(body))).name).not.toBe(first.name);
   });
 
-  it('is refused when query and body disagree, when empty, and above 255 characters', async () => {
+  it('is rejected if query and body differ, if it is empty, and above 255 characters', async () => {
     const body = { ...request(), requestId: 'a' };
     const refused = '400 INVALID_ARGUMENT INVALID_FIELD_VALUE requestId';
     expect(errorOf(await send(body, '?requestId=b'))).toBe(refused);
@@ -75,7 +75,7 @@ describe('a requestId on a new measurement', () => {
     expect(await ok(send(longest))).toEqual(await ok(send(longest)));
   });
 
-  it('takes the same content in any writing', async () => {
+  it('accepts the same content in any equivalent JSON form', async () => {
     const body = request();
     const entry = body.dataProviders[streamly.name]!;
     const spec = { ...entry.encryptedRequisitionSpec, nonce: 1n };
@@ -107,7 +107,7 @@ describe('a requestId on a new measurement', () => {
     }
   });
 
-  it('refuses another content, names what exists, and changes nothing', async () => {
+  it('rejects different content, names the existing measurement, and changes nothing', async () => {
     const requestId = fresh();
     const body = request();
     const { name } = await ok(send({ ...body, requestId }));
@@ -126,7 +126,7 @@ describe('a requestId on a new measurement', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('belongs to its consumer: another one with the same string is not concerned', async () => {
+  it('belongs to its consumer: another consumer can use the same value', async () => {
     const requestId = fresh();
     const first = await ok(send({ ...request(), requestId }));
     const other = await ok(send({ ...measurementRequest(globex, [streamly]), requestId }, '', globex));
@@ -134,7 +134,7 @@ describe('a requestId on a new measurement', () => {
     expect(other.name).not.toBe(first.name);
   });
 
-  it('is not used up by a request that was refused, nor by validateOnly', async () => {
+  it('can be used again after a rejected request and after validateOnly', async () => {
     const requestId = fresh();
     const body = { ...request(), requestId };
     const certificate = await addCertificate(exchange, acme.name, 'held', { revocationState: 'HOLD' });
@@ -146,7 +146,7 @@ describe('a requestId on a new measurement', () => {
     expect(await ok(send(body, '?validateOnly=true'))).not.toHaveProperty('name');
   });
 
-  it('answers the measurement as it is now', async () => {
+  it('returns the current measurement', async () => {
     const body = { ...measurementRequest(acme, [streamly]), requestId: fresh() };
     const { name } = await ok(send(body));
     await ok(fulfill(exchange, streamly, await requisitionOf(exchange, streamly, { name }), 1n));
@@ -155,7 +155,7 @@ describe('a requestId on a new measurement', () => {
     expect(again).toEqual(await get(exchange, acme, name));
   });
 
-  it('is looked up before certificates and providers are judged', async () => {
+  it('returns the existing measurement even if a certificate was revoked or a provider suspended', async () => {
     const measurementConsumerCertificate = await addCertificate(exchange, acme.name, 'short-lived');
     const body = { ...request(), measurementConsumerCertificate, requestId: fresh() };
     const first = await ok(send(body));
@@ -168,7 +168,7 @@ describe('a requestId on a new measurement', () => {
     await exchange.database.query(`UPDATE parties SET state = 'ACTIVE' WHERE name = $1`, [chirper.name]);
   });
 
-  it('makes one measurement of many requests at once', async () => {
+  it('creates one measurement for 12 concurrent requests', async () => {
     const body = { ...request(), requestId: fresh() };
     const all = await Promise.all(Array.from({ length: 12 }, () => ok(send(body))));
     expect(new Set(all.map((m) => m.name)).size).toBe(1);
@@ -182,7 +182,7 @@ describe('a requestId on a new descriptor', () => {
   const send = (body: unknown, query = '', provider = streamly) =>
     post(exchange, provider, `${provider.name}/eventGroupMetadataDescriptors${query}`, body);
 
-  it('makes one descriptor, in the body or the query, flat or wrapped, as JSON or as bytes', async () => {
+  it('creates one descriptor, in the body or the query, flat or wrapped, as JSON or as bytes', async () => {
     const requestId = 'type.googleapis.com/a.M';
     const first = await ok(send({ descriptorSet, requestId }));
     const { descriptorSet: bytes } = await get(
@@ -205,7 +205,7 @@ describe('a requestId on a new descriptor', () => {
     );
   });
 
-  it('refuses another content, names what exists, and changes nothing', async () => {
+  it('rejects different content, names the existing descriptor, and changes nothing', async () => {
     const requestId = fresh();
     const { name } = await ok(send({ descriptorSet, requestId }));
     const before = await stored(exchange);
@@ -215,7 +215,7 @@ describe('a requestId on a new descriptor', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('belongs to its provider, and is not used up by a refusal or by validateOnly', async () => {
+  it('belongs to its provider, and can be used again after a rejected request and after validateOnly', async () => {
     const requestId = fresh();
     expect((await send({ descriptorSet: {}, requestId })).status).toBe(400);
     await ok(send({ descriptorSet: other, requestId }, '?validateOnly=true'));
@@ -225,14 +225,14 @@ describe('a requestId on a new descriptor', () => {
     expect(foreign.descriptorSet).toEqual(other);
   });
 
-  it('answers the descriptor as it is now', async () => {
+  it('returns the current descriptor', async () => {
     const requestId = fresh();
     const { name } = await ok(send({ descriptorSet, requestId }));
     await ok(exchange.call(streamly.token, 'PUT', `/v2alpha/${name}`, { descriptorSet: other }));
     expect(await ok(send({ descriptorSet, requestId }))).toEqual({ name, descriptorSet: other });
   });
 
-  it('makes one descriptor of many requests at once', async () => {
+  it('creates one descriptor for 12 concurrent requests', async () => {
     const body = { descriptorSet, requestId: fresh() };
     const all = await Promise.all(Array.from({ length: 12 }, () => ok(send(body))));
     expect(new Set(all.map((d) => d.name)).size).toBe(1);

@@ -63,7 +63,7 @@ it.each<[string, number, (n: number) => Promise<Reply>, at: string, beyond: stri
     '400 MALFORMED_JSON',
   ],
   [
-    'levels of a body',
+    'nesting levels of a body',
     64,
     (n) => batchGet(`{"names":${'['.repeat(n - 1)}${']'.repeat(n - 1)}}`),
     INVALID,
@@ -145,7 +145,7 @@ it.each<[string, number, (n: number) => Promise<Reply>, at: string, beyond: stri
     INVALID,
   ],
   [
-    'bytes of a sealed question',
+    'bytes of an encrypted question',
     64 * 1024,
     (n) =>
       measure({
@@ -215,13 +215,13 @@ it.each<[string, number, (n: number) => Promise<Reply>, at: string, beyond: stri
     '200',
     INVALID,
   ],
-])('%s: %i', async (_what, bound, request, at, beyond) => {
+])('the limit on the %s is %i', async (_what, bound, request, at, beyond) => {
   const outcome = (reply: Reply) => (reply.status === 200 ? '200' : checkedErrorOf(reply));
   expect(outcome(await request(bound))).toBe(at);
   expect(outcome(await request(bound + 1))).toBe(beyond);
 });
 
-it('fields at the top level: 50, of which every unknown one is named', async () => {
+it('the error names each of 50 unknown top-level fields, and none of 51', async () => {
   const fieldsOf = async (n: number) => {
     const reply = await batchGet(Object.fromEntries(numbers(n).map((i) => [`f${i}`, 0])));
     return reply.json.error.details[1].fieldViolations.map((v: { field: string }) => v.field);
@@ -230,7 +230,7 @@ it('fields at the top level: 50, of which every unknown one is named', async () 
   expect(await fieldsOf(51)).toEqual(['']);
 });
 
-it('pages: 1000 items, and 50 unless asked for more or less', async () => {
+it('a page has at most 1000 items, and 50 by default', async () => {
   await exchange.database.query(
     `INSERT INTO principals (id, issuer, subject, resource, create_time)
      SELECT 'p' || i, 'issuer', i, 'operator', now() FROM generate_series(1, 1001) AS i`,
@@ -243,6 +243,6 @@ it('pages: 1000 items, and 50 unless asked for more or less', async () => {
   ]);
 });
 
-it('what can be configured has the documented default', () => {
+it('the body limit and the rate have the documented defaults', () => {
   expect(loadConfig({})).toMatchObject({ bodyLimitBytes: 4 * MIB, rate: { perSecond: 500, burst: 1000 } });
 });

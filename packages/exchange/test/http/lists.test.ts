@@ -217,7 +217,7 @@ const LIST_ROUTES = (ROUTES as readonly Route[]).filter(
     route.verb !== 'timeline',
 );
 
-it('is tested for every list of the routes table, with every parameter', () => {
+it('LISTS covers every list of the routes table, with every query parameter', () => {
   expect(Object.keys(LISTS).sort()).toEqual(LIST_ROUTES.map(bindingOf).sort());
   for (const route of LIST_ROUTES) {
     const { orders = {}, same = [], ...list } = LISTS[bindingOf(route)]!;
@@ -231,7 +231,7 @@ describe.each(Object.entries(LISTS))('%s', (_binding, list) => {
   const [path] = list.paths;
   const { orders = BY_CREATION, same = [] } = list;
 
-  it('orders items of one time by their IDs, on pages of any size', async () => {
+  it('orders items with the same time by their IDs, on pages of any size', async () => {
     for (const [query, order] of Object.entries(orders)) {
       // The query `filter.updatedAfter` changes the order of a list. It also leaves out rows, so apply the same
       // condition to the expected rows.
@@ -244,7 +244,7 @@ describe.each(Object.entries(LISTS))('%s', (_binding, list) => {
     }
   });
 
-  it('leaves what its filters say, in the same order', async () => {
+  it('returns the items that match its filters, in the same order', async () => {
     for (const { query, condition } of filtersOf(list)) {
       const expected = await inDatabase(
         list,
@@ -257,7 +257,7 @@ describe.each(Object.entries(LISTS))('%s', (_binding, list) => {
     for (const query of same) expect(await walk(path, query, 1000), query).toEqual(await inDatabase(list));
   });
 
-  it('takes its own page tokens, and none of another parent, filter, order or list', async () => {
+  it('accepts its own page tokens, and rejects those of another parent, filter, order or list', async () => {
     const tokenOf = async (query: string) => (await page(path, query, 'pageSize=1')).next;
     const take = async (token: string | undefined, where: string, query: string) => {
       const reply = await send(where, query, `pageToken=${token}`);

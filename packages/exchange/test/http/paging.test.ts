@@ -168,9 +168,9 @@ function common(before: Item[], after: Item[]): Item[] {
   return before.filter(({ name }) => still.has(name));
 }
 
-describe('while others write, each row that was there comes exactly once, in one order', () => {
+describe('a list that is read in pages during concurrent writes', () => {
   it.each([...(isStress ? ['1', '7'] : []), '50', '1000', '1, 1000, 33, 250'])(
-    'measurements, %s at a time',
+    'returns each existing measurement exactly once and in order, %s at a time',
     async (text) => {
       const sizes = text.split(', ').map(Number);
       const before = await stored('measurements', acme);
@@ -180,15 +180,18 @@ describe('while others write, each row that was there comes exactly once, in one
     },
   );
 
-  it.each([isStress ? 7 : 33, 1000])('requisitions of a provider, %i at a time', async (size) => {
-    const before = await stored('requisitions', streamly);
-    const path = `${streamly.name}/requisitions`;
-    const items = await whileOthersWrite(() => walk(streamly, path, { sizes: [size] }));
-    expectOrder(items, 'createTime');
-    expectNoneMissing(items, before);
-  });
+  it.each([isStress ? 7 : 33, 1000])(
+    'returns each existing requisition of a provider exactly once and in order, %i at a time',
+    async (size) => {
+      const before = await stored('requisitions', streamly);
+      const path = `${streamly.name}/requisitions`;
+      const items = await whileOthersWrite(() => walk(streamly, path, { sizes: [size] }));
+      expectOrder(items, 'createTime');
+      expectNoneMissing(items, before);
+    },
+  );
 
-  it('requisitions in two states, as long as they are', async () => {
+  it('returns each requisition that keeps one of two states exactly once and in order', async () => {
     const matching = async () =>
       (await stored('requisitions', streamly)).filter(({ state }) => /^(UNFULFILLED|REFUSED)$/.test(state));
     const before = await matching();
@@ -199,26 +202,29 @@ describe('while others write, each row that was there comes exactly once, in one
     expect(new Set(items.map(({ state }) => state))).toEqual(new Set(['UNFULFILLED', 'REFUSED']));
   });
 
-  it.each(['one provider', 'all providers'])('descriptors of %s', async (which) => {
-    const wildcard = which === 'all providers';
-    const before = await stored('eventGroupMetadataDescriptors', wildcard ? undefined : streamly);
-    const path = `${wildcard ? 'dataProviders/-' : streamly.name}/eventGroupMetadataDescriptors`;
-    const found = await whileOthersWrite(() => walk(acme, path, { sizes: [7, 50, 50] }));
-    const after = await stored('eventGroupMetadataDescriptors');
-    const byName = new Map(after.map((item) => [item.name, item]));
-    // Look up the times by name, because the response does not contain them.
-    expectOrder(
-      found.map(({ name }) => byName.get(name)!),
-      'createTime',
-    );
-    expectNoneMissing(found, before);
-  });
+  it.each(['one provider', 'all providers'])(
+    'returns each existing descriptor of %s exactly once and in order',
+    async (which) => {
+      const wildcard = which === 'all providers';
+      const before = await stored('eventGroupMetadataDescriptors', wildcard ? undefined : streamly);
+      const path = `${wildcard ? 'dataProviders/-' : streamly.name}/eventGroupMetadataDescriptors`;
+      const found = await whileOthersWrite(() => walk(acme, path, { sizes: [7, 50, 50] }));
+      const after = await stored('eventGroupMetadataDescriptors');
+      const byName = new Map(after.map((item) => [item.name, item]));
+      // Look up the times by name, because the response does not contain them.
+      expectOrder(
+        found.map(({ name }) => byName.get(name)!),
+        'createTime',
+      );
+      expectNoneMissing(found, before);
+    },
+  );
 });
 
-describe('in the order of update times, a row may come again but is never lost', () => {
+describe('a list by update time that is read in pages during concurrent writes', () => {
   const query = 'filter.updatedAfter=2025-12-31T23:59:59.999999Z';
 
-  it.each([[50], [1000]])('measurements, %i at a time', async (size) => {
+  it.each([[50], [1000]])('omits no existing measurement, %i at a time', async (size) => {
     const before = await stored('measurements', acme);
     const options = { sizes: [size], query };
     const items = await whileOthersWrite(() => walk(acme, `${acme.name}/measurements`, options));
@@ -226,7 +232,7 @@ describe('in the order of update times, a row may come again but is never lost',
     expectNoneMissing(items, before);
   });
 
-  it('requisitions of a provider, and those that changed behind the reader come again', async () => {
+  it('omits no existing requisition of a provider, and returns changed ones again', async () => {
     const before = await stored('requisitions', streamly);
     const options = { sizes: [isStress ? 3 : 9], query };
     const items = await whileOthersWrite(() => walk(streamly, `${streamly.name}/requisitions`, options));
@@ -236,8 +242,8 @@ describe('in the order of update times, a row may come again but is never lost',
   });
 });
 
-describe('without others', () => {
-  it('the requisitions of one measurement are paged and filtered like all others', async () => {
+describe('a list without concurrent writes', () => {
+  it('pages and filters the requisitions of one measurement', async () => {
     const request = measurementRequest(acme, exchange.dev.dataProviders);
     const { name } = await write(acme.token, 'POST', `${acme.name}/measurements`, request);
     const path = `${name}/requisitions`;
@@ -260,7 +266,7 @@ describe('without others', () => {
     expect(await walk(acme, path, options)).toEqual([]);
   });
 
-  it('all five filters of measurements together give what one finds by looking at every row', async () => {
+  it('returns exactly the measurements that match all five filters', async () => {
     const rows = await stored('measurements', acme);
     const loaded = rows.filter(({ createTime }) => createTime.startsWith(BULK_START.slice(0, 20)));
     const pick = <T>(from: readonly T[]) => from[Math.floor(Math.random() * from.length)]!;

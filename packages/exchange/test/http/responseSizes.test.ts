@@ -115,8 +115,8 @@ const LARGE_FIELDS: Record<string, (request: Request) => void> = {
   results: () => {},
 };
 
-describe('a page ends at its limit of bytes, and the next ones hold the rest', () => {
-  it('of measurements and of requisitions of a provider, whatever is large', async () => {
+describe('a page', () => {
+  it('of measurements or requisitions stays within its byte limit, whichever field is large', async () => {
     const { createTime } = await createMeasurement(globex);
     for (const [field, change] of Object.entries(LARGE_FIELDS)) {
       const created = await createMeasurement(globex, change);
@@ -141,7 +141,7 @@ describe('a page ends at its limit of bytes, and the next ones hold the rest', (
       expect(bytes).toBeLessThanOrEqual(MAX_PAGE_BYTES);
   });
 
-  it('of requisitions of a measurement, each of which repeats the measurement spec', async () => {
+  it('of requisitions that repeat a large measurement spec stays within its byte limit', async () => {
     const request = measurementRequest(acme, exchange.dev.dataProviders);
     request.measurementSpec.message = large();
     const { name } = await post(acme, `${acme.name}/measurements`, request);
@@ -150,7 +150,7 @@ describe('a page ends at its limit of bytes, and the next ones hold the rest', (
     for (const { bytes } of found) expect(bytes).toBeLessThanOrEqual(MAX_PAGE_BYTES);
   });
 
-  it('of event groups with long metadata', async () => {
+  it('of event groups with large metadata stays within its byte limit', async () => {
     const names: string[] = [];
     for (let i = 0; i < 4; i++) {
       const { name } = await post(streamly, `${streamly.name}/eventGroups`, {
@@ -166,7 +166,7 @@ describe('a page ends at its limit of bytes, and the next ones hold the rest', (
     for (const { bytes } of found) expect(bytes).toBeLessThanOrEqual(MAX_PAGE_BYTES);
   });
 
-  it('of populations with many model lines', async () => {
+  it('of populations with many model lines exceeds its byte limit by at most 10 %', async () => {
     const modelLines = (n: number) => Array.from({ length: 250 }, (_, i) => `${n}/${i}/`.padEnd(255, 'é'));
     const names: string[] = [];
     for (let n = 0; names.length * 125_000 < 1.2 * MAX_PAGE_BYTES; n++) {
@@ -181,7 +181,7 @@ describe('a page ends at its limit of bytes, and the next ones hold the rest', (
     for (const { bytes } of found) expect(bytes).toBeLessThanOrEqual(1.1 * MAX_PAGE_BYTES);
   });
 
-  it('of requisitions with long fulfillment contexts', async () => {
+  it('of requisitions with large fulfillment contexts stays within its byte limit', async () => {
     const { createTime } = await createMeasurement(acme);
     const warnings = Array.from({ length: 100 }, () => '漢'.repeat(1000));
     const count = Math.ceil(1.1 * (MAX_PAGE_BYTES / 300_000));
@@ -198,7 +198,7 @@ describe('a page ends at its limit of bytes, and the next ones hold the rest', (
   it.each([
     ['JSON', [2, 2]],
     ['BASE64', [4]],
-  ])('of descriptors in %s', async (encoding, lengths) => {
+  ])('of descriptors in %s stays within its byte limit', async (encoding, lengths) => {
     const parent = `${encoding === 'JSON' ? streamly.name : chirper.name}/eventGroupMetadataDescriptors`;
     const owner = encoding === 'JSON' ? streamly : chirper;
     for (let i = 0; i < 4; i++) await post(owner, parent, { descriptorSet: manyFields(MAX_PAGE_BYTES / 16) });
@@ -239,7 +239,7 @@ describe('a batch of measurements', () => {
     others = (await createMeasurement(globex)).name;
   });
 
-  it('comes in the order of the names, and a name that is there twice comes twice', async () => {
+  it('is returned in the order of the names, with duplicates', async () => {
     const wanted = [names[7]!, names[1]!, names[7]!, ...names.slice(20, 40).reverse()];
     const { status, json } = await batchGet(wanted);
     expect(status).toBe(200);
@@ -249,7 +249,7 @@ describe('a batch of measurements', () => {
     }
   });
 
-  it('holds 50 at most', async () => {
+  it('has 1 to 50 names', async () => {
     expect((await batchGet(names)).json.measurements.length).toBe(50);
     const reply = await batchGet([...names, names[0]!]);
     expect(reply.status).toBe(400);
@@ -257,7 +257,7 @@ describe('a batch of measurements', () => {
     expect((await batchGet([])).status).toBe(400);
   });
 
-  it('is refused for one that is missing, by its name', async () => {
+  it('is rejected with NOT_FOUND and the name of a missing measurement', async () => {
     const missing = `${acme.name}/measurements/missing`;
     const reply = await batchGet([names[0]!, missing, names[1]!]);
     expect(reply.status).toBe(404);
@@ -265,7 +265,7 @@ describe('a batch of measurements', () => {
     expect(reply.json.error.details[0].metadata).toEqual({ measurement: missing });
   });
 
-  it('is refused for a name under another parent, alike whether it exists or not', async () => {
+  it('is rejected for a name under another parent, with the same error whether it exists or not', async () => {
     const [existing, absent] = [others, `${globex.name}/measurements/absent`];
     const [one, two] = [await batchGet([names[0]!, existing]), await batchGet([names[0]!, absent])];
     expect(one.status).toBe(400);
@@ -273,7 +273,7 @@ describe('a batch of measurements', () => {
     expect(two.text).toBe(one.text);
   });
 
-  it('is refused above its limit of bytes, also when that comes of a name repeated, and answered below', async () => {
+  it('is rejected above its byte limit, even if all names are the same, and accepted below', async () => {
     // Repeat each name, because a measurement counts as often as it is named.
     const all = Array.from({ length: 20 }, (_, i) => largest[i % largest.length]!);
     const below = await batchGet(all.slice(0, 18), globex);
@@ -307,13 +307,13 @@ describe('a batch of descriptors', () => {
     foreign = await add(chirper);
   });
 
-  it('comes in the order of the names, and a name that is there twice comes twice', async () => {
+  it('is returned in the order of the names, with duplicates', async () => {
     const wanted = [own[2]!, own[0]!, own[2]!];
     const { json } = await get(streamly, path(streamly.name, wanted));
     expect(json.eventGroupMetadataDescriptors.map((d: { name: string }) => d.name)).toEqual(wanted);
   });
 
-  it('may mix providers under the wildcard only', async () => {
+  it('can have names of several providers only under the wildcard', async () => {
     const { json } = await get(acme, path('dataProviders/-', [foreign, own[0]!]));
     expect(json.eventGroupMetadataDescriptors.map((d: { name: string }) => d.name)).toEqual([
       foreign,
@@ -329,7 +329,7 @@ describe('a batch of descriptors', () => {
     expect(two.text).toBe(one.text);
   });
 
-  it('is refused for one that is missing, by its name; a name under a provider that has it not is missing', async () => {
+  it('is rejected with the name of a missing descriptor, even if its ID exists under another provider', async () => {
     for (const id of ['missing', foreign.split('/').at(-1)]) {
       const name = `${streamly.name}/eventGroupMetadataDescriptors/${id}`;
       const reply = await get(acme, path(streamly.name, [own[0]!, name]));
@@ -338,7 +338,7 @@ describe('a batch of descriptors', () => {
     }
   });
 
-  it('holds 50 at most, and no more bytes than its limit', async () => {
+  it('has at most 50 names, and is rejected above its byte limit', async () => {
     const times = (count: number, name: string) => Array.from({ length: count }, () => name);
     expect((await get(acme, path(streamly.name, times(50, own[0]!)))).status).toBe(200);
     expect((await get(acme, path(streamly.name, times(51, own[0]!)))).status).toBe(400);

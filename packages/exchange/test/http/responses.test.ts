@@ -78,9 +78,9 @@ it('a rejected request without a body leaves its connection open for the next on
   }
 });
 
-describe('every answer', () => {
+describe('every response', () => {
   it.each(KINDS)(
-    '%s, %s: is not cached nor sniffed, and its one log line is found by its ID',
+    '%s, %s: has no-store and nosniff headers, and one log line with its request ID',
     async (status, _kind, call) => {
       const reply = await call();
       expect(reply.status).toBe(status);
@@ -92,7 +92,7 @@ describe('every answer', () => {
     },
   );
 
-  it('has an ID of its own, which a caller cannot choose', async () => {
+  it('has a unique request ID, which a caller cannot choose', async () => {
     const call = () =>
       exchange.call(acme.token, 'GET', '/v2alpha/whoami', undefined, { 'x-request-id': 'mine' });
     const ids = (await Promise.all(Array.from({ length: 20 }, call))).map(requestIdOf);
@@ -100,7 +100,7 @@ describe('every answer', () => {
     expect(ids).not.toContain('mine');
   });
 
-  it('that is a refusal of a token says how to authenticate, one that is of a method says what is allowed', async () => {
+  it('has WWW-Authenticate if a token is rejected, and Allow if a method is rejected', async () => {
     const unauthenticated = await exchange.call(undefined, 'GET', '/v2alpha/whoami');
     expect(errorOf(unauthenticated)).toBe('401 UNAUTHENTICATED TOKEN_INVALID');
     expect(unauthenticated.headers.get('www-authenticate')).toBe('Bearer');
@@ -133,7 +133,7 @@ describe('the log', () => {
   ];
   const SOMETIMES = ['name', 'principal', 'code', 'reason', 'fields', 'findings', 'why'];
 
-  it('tells of each request who did what to which name, how it ended, and nothing else', async () => {
+  it('has the principal, operation, name and outcome of each request, and nothing else', async () => {
     const { name } = await createMeasurement(exchange, acme, [streamly]);
     const read = await exchange.call(acme.token, 'GET', `/v2alpha/${name}/requisitions?pageSize=7`);
     expect(await linesOf(read)).toEqual([
@@ -164,7 +164,7 @@ describe('the log', () => {
     expect(stranger.text).not.toContain((await linesOf(stranger))[0].why);
   });
 
-  it('has the time of the answer, however much later it is written', async () => {
+  it('has the time of the response, even if it is written later', async () => {
     const reply = await exchange.call(acme.token, 'GET', '/v2alpha/whoami');
     await sleep(20);
     const asked = Date.now();
@@ -182,7 +182,7 @@ describe('the log', () => {
     }
   });
 
-  it('holds no secret, whether the request succeeds or fails', async () => {
+  it('contains no secrets, whether the request succeeds or fails', async () => {
     let count = 0;
     const markers: string[] = [];
     /** Returns a text that occurs nowhere else, and records it. */
@@ -269,7 +269,7 @@ describe('cross-origin callers', () => {
     expect([asked.status, corsOf(asked)]).toEqual([401, {}]);
   });
 
-  it('are allowed where the operator lists their origin, and only there', async () => {
+  it('are allowed only if the operator lists their origin', async () => {
     const exchange = await startExchange({ corsOrigins: [LISTED] });
     const [caller] = exchange.dev.measurementConsumers;
     const reply = await simple(exchange, LISTED, caller!.token);
@@ -297,8 +297,8 @@ describe('cross-origin callers', () => {
   });
 });
 
-describe('stopping', () => {
-  it('answers what is in flight, is no longer ready, takes no new connection, and keeps none', async () => {
+describe('a stopping exchange', () => {
+  it('answers requests in flight, is not ready, accepts no new connections, and closes existing ones', async () => {
     const exchange = await startExchange();
     const { acme, streamly } = castOf(exchange);
     const { name } = await createMeasurement(exchange, acme, [streamly]);

@@ -26,7 +26,7 @@ beforeAll(() => {
 const page = (path: string) => exchange.call(undefined, 'GET', path);
 
 describe('whoami', () => {
-  it('tells each caller which principal its token stands for, and by whose word', async () => {
+  it('returns the principal, the issuer and the subject of the token', async () => {
     const callers = [...exchange.dev.measurementConsumers, ...exchange.dev.dataProviders];
     for (const { name, token } of [...callers, { name: 'operator', token: exchange.dev.operator.token }]) {
       const { iss, sub } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
@@ -55,14 +55,14 @@ describe('a certificate', () => {
     expect(Date.parse(certificate.notAfter)).toBe(x509.validToDate.getTime());
   });
 
-  it('says when it is on hold or revoked', async () => {
+  it('shows whether it is on hold or revoked', async () => {
     for (const revocationState of ['HOLD', 'REVOKED']) {
       const name = await addCertificate(exchange, streamly.name, revocationState, { revocationState });
       expect(await get(exchange, acme, name)).toMatchObject({ name, revocationState });
     }
   });
 
-  it('is read by counterparties and not by competitors', async () => {
+  it('is readable by counterparties, but denied to competitors', async () => {
     expect(await get(exchange, acme, streamly.certificate)).toMatchObject({ name: streamly.certificate });
     expect(await get(exchange, streamly, acme.certificate)).toMatchObject({ name: acme.certificate });
     expect(errorOf(await exchange.call(globex.token, 'GET', `/v2alpha/${acme.certificate}`))).toBe(
@@ -70,7 +70,7 @@ describe('a certificate', () => {
     );
   });
 
-  it('is NOT_FOUND by its name where there is none', async () => {
+  it('that does not exist is NOT_FOUND, with its name', async () => {
     for (const [name, key] of [
       [`${acme.name}/certificates/absent`, 'measurementConsumerCertificate'],
       [`${streamly.name}/certificates/${acme.certificate.split('/').at(-1)}`, 'dataProviderCertificate'],
@@ -102,7 +102,7 @@ describe('the preferred certificate', () => {
   ];
 
   it.each(['measurementConsumers/p', 'dataProviders/p', 'duchies/p'])(
-    'of %s is the best there is',
+    'of %s is the best by revocation state, validity and expiration, not the newest',
     async (party) => {
       await exchange.database.query(
         'INSERT INTO parties (name, create_time, update_time) VALUES ($1, now(), now())',
@@ -122,7 +122,7 @@ describe('the preferred certificate', () => {
     },
   );
 
-  it('is read by whoever may read the certificates of that party', async () => {
+  it('is readable by the party itself and by a counterparty', async () => {
     expect(await get(exchange, acme, `${acme.name}/certificates/preferred`)).toEqual(
       await get(exchange, acme, acme.certificate),
     );
@@ -133,7 +133,7 @@ describe('the preferred certificate', () => {
 });
 
 describe('pages without a token', () => {
-  it('/healthz and /readyz say that the exchange lives and can serve', async () => {
+  it('/healthz returns ok, and /readyz returns ready', async () => {
     expect(await ok(page('/healthz'))).toEqual({ status: 'ok' });
     expect(await ok(page('/readyz'))).toEqual({ status: 'ready' });
   });
@@ -148,7 +148,7 @@ describe('pages without a token', () => {
     expect(Object.keys(document.paths).every((path) => path.startsWith(`${API_PREFIX}/`))).toBe(true);
   });
 
-  it('/docs is a page that needs nothing from elsewhere', async () => {
+  it('/docs is a page without external resources that contains every operation', async () => {
     const { status, headers, text } = await page('/docs');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -159,13 +159,13 @@ describe('pages without a token', () => {
     expect(text).not.toContain(acme.token);
   });
 
-  it('/ leads a browser to /docs, and tells every other caller that there is no operation', async () => {
+  it('/ redirects a browser to /docs, and returns ROUTE_NOT_FOUND to other callers', async () => {
     const { url, redirected } = await fetch(exchange.url, { headers: { accept: 'text/html,*/*;q=0.8' } });
     expect([url, redirected]).toEqual([`${exchange.url}/docs`, true]);
     expect(errorOf(await page('/'))).toBe('404 NOT_FOUND ROUTE_NOT_FOUND');
   });
 
-  it('the development issuer shows its public keys, and nothing of its private ones', async () => {
+  it('the development issuer publishes its public key without the private part', async () => {
     const { keys } = await ok(page('/dev/jwks'));
     expect(keys).toHaveLength(1);
     expect(keys[0]).not.toHaveProperty('d');

@@ -26,7 +26,7 @@ function accepts(url: string): Promise<boolean> {
   });
 }
 
-it('answers what ends within 8 s, and closes the connections of the rest', async () => {
+it('a stopping exchange answers requests that finish within 8 s, and closes the other connections', async () => {
   const exchange = await startExchange();
   const { acme } = castOf(exchange);
   const body = JSON.stringify({ names: [`${acme.name}/measurements/none`] });

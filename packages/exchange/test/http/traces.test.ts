@@ -27,7 +27,7 @@ function spanOf(reply: Reply): Promise<CollectedSpan> {
   }, 30_000);
 }
 
-it('shows a request, its transaction and its statements in the trace of the caller, and no secret', async () => {
+it('the trace of a caller has spans for the request, its transaction and its statements, and no secrets', async () => {
   const { acme, streamly } = castOf(exchange);
   const created = await exchange.call(
     acme.token,
@@ -47,7 +47,7 @@ it('shows a request, its transaction and its statements in the trace of the call
   expect(printed).not.toContain('vendor');
 });
 
-it('names why a request was rejected, and nothing of what it said', async () => {
+it('the span of a rejected request has the error reason, but no content of the request', async () => {
   const { acme } = castOf(exchange);
   const rejected = await exchange.call(acme.token, 'POST', `/v2alpha/${acme.name}/measurements`, {
     unknownMember: 'of the caller',
@@ -60,7 +60,7 @@ it('names why a request was rejected, and nothing of what it said', async () => 
   expect(JSON.stringify(collector.spans)).not.toContain('of the caller');
 });
 
-it('begins a trace of its own where the caller’s header is malformed', async () => {
+it('a request with a malformed traceparent header starts a new trace', async () => {
   const { acme } = castOf(exchange);
   for (const traceparent of ['00-0-0-00', `00-${'0'.repeat(32)}-${CALLER}-01`, 'x'.repeat(5_000)]) {
     const reply = await exchange.call(acme.token, 'GET', `/v2alpha/${acme.name}`, undefined, { traceparent });
@@ -68,7 +68,7 @@ it('begins a trace of its own where the caller’s header is malformed', async (
   }
 });
 
-it('traces neither health checks nor the work that is looked for all the time', async () => {
+it('health checks and background queries are not traced', async () => {
   await fetch(`${exchange.url}/healthz`);
   await fetch(`${exchange.url}/readyz`);
   const { acme } = castOf(exchange);
@@ -82,7 +82,7 @@ it('traces neither health checks nor the work that is looked for all the time', 
   expect(names.filter((name) => /^(changes_|webhook_)/.test(name))).toEqual([]);
 });
 
-it('delivers to webhooks in the traces of the measurements, and names how that ended', async () => {
+it('webhook deliveries are spans in the traces of the measurements, with their status and error', async () => {
   const { acme, streamly } = castOf(exchange);
   const receiver = await startReceiver();
   const webhook = await addWebhook(exchange, acme, receiver, { filter: { kinds: ['MEASUREMENT'] } });
@@ -118,7 +118,7 @@ it('delivers to webhooks in the traces of the measurements, and names how that e
   await receiver.leave();
 });
 
-it('exports the metrics that Prometheus reads', async () => {
+it('the collector receives all metrics of /metrics', async () => {
   const text = await (await fetch(`${exchange.url}/metrics`)).text();
   const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!);
   await vi.waitFor(() => expect([...collector.metricNames]).toEqual(expect.arrayContaining(names)), 30_000);

@@ -45,7 +45,7 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
     return reply;
   }
 
-  it('creates no measurement, and answers what it would be', async () => {
+  it('creates no measurement, and returns what it would be', async () => {
     const request = measurementRequest(acme, [streamly]);
     const reply = await dryRun(acme, 'POST', `${acme.name}/measurements`, request);
     expect(await ok(reply)).toEqual({
@@ -57,7 +57,7 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
     expect(reply.headers.get('x-mex-findings')).toBeNull();
   });
 
-  it('answers findings about a measurement instead of refusing it', async () => {
+  it('returns findings about a measurement instead of rejecting it', async () => {
     const request = measurementRequest(acme, [streamly, chirper]);
     request.dataProviders[chirper.name]!.encryptedRequisitionSpec.typeUrl = UNKNOWN_TYPE;
     const reply = await dryRun(acme, 'POST', `${acme.name}/measurements`, request);
@@ -90,7 +90,7 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
     expect(await get(exchange, acme, measurement.name)).toEqual(measurement);
   });
 
-  it('fulfils nothing', async () => {
+  it('fulfills nothing', async () => {
     const measurement = await createMeasurement(exchange, acme, [streamly]);
     const requisition = await requisitionOf(exchange, streamly, measurement);
     const body = fulfillment(streamly, requisition, 1n);
@@ -143,7 +143,7 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
     expect(await get(exchange, streamly, name)).toEqual({ name, descriptorSet });
   });
 
-  it('answers errors as always', async () => {
+  it('returns errors for requests that would be rejected', async () => {
     const measurement = await createMeasurement(exchange, acme, [streamly]);
     const requisition = await requisitionOf(exchange, streamly, measurement);
     const create = `${acme.name}/measurements`;

@@ -50,7 +50,7 @@ describe('a batch of measurements', () => {
     expect(await ok(exchange.call(acme.token, 'GET', `/v2alpha/${first.name}`))).toEqual(first);
   });
 
-  it('gives what exists for request IDs that were used, also by single creates, and adds the rest', async () => {
+  it('returns existing measurements for used request IDs, also of single creates, and creates the rest', async () => {
     const { acme, item, batch, count } = cast();
     const [a, b, c] = [item('a'), item('b'), item('c')] as const;
     const single = await ok(post(exchange, acme, `${acme.name}/measurements?requestId=b`, b.measurement));
@@ -64,7 +64,7 @@ describe('a batch of measurements', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  it('is created once, however many clients race with it in any order', async () => {
+  it('is created once if concurrent requests contain it in different orders', async () => {
     const { item, batch, count } = cast();
     const items = Array.from({ length: 8 }, (_, i) => item(`race-${i}`));
     const before = await count();
@@ -81,7 +81,7 @@ describe('a batch of measurements', () => {
     expect(await count()).toBe(before + 8);
   });
 
-  it('is rejected whole for one bad request, which the error names', async () => {
+  it('is rejected as a whole for one invalid request, which the error names', async () => {
     const { acme, item, batch, count } = cast();
     const before = await count();
     const foreign = 'measurementConsumers/globex/certificates/x';
@@ -118,7 +118,7 @@ describe('a batch of measurements', () => {
     expect(namesOf(await ok(batch(Array.from({ length: 50 }, () => item()))))).toHaveLength(50);
   });
 
-  it('is checked and not made when only validated, and keeps its request IDs free', async () => {
+  it('with validateOnly is checked but not created, and does not use up its request IDs', async () => {
     const { item, batch, count } = cast();
     const before = await count();
     const { measurements } = await ok(batch([item('v'), item()], '?validateOnly=true'));
@@ -138,7 +138,7 @@ describe('a batch of measurements', () => {
 
 describe('a consumer near its limit of open measurements', () => {
   const limited = useExchange({ rate: UNLIMITED, maxOpenMeasurements: 5 });
-  it('gets no part of a batch that has no room, and all that exists of one that was created', async () => {
+  it('gets no part of a batch that exceeds the limit, and can repeat a batch that was created', async () => {
     const { acme, streamly } = castOf(limited);
     const requests = ['1', '2', '3'].map((requestId) => ({
       requestId,
@@ -169,7 +169,7 @@ describe('a finding in one measurement of a batch', () => {
     return post(on, acme, `${acme.name}/measurements:batchCreate${query}`, { requests });
   }
 
-  it('is counted, and shown in the timeline of that measurement alone', async () => {
+  it('is counted, and shown only in the timeline of that measurement', async () => {
     const { acme } = castOf(exchange);
     const reply = await withOneBad(exchange, 'found');
     const names = namesOf(await ok(reply));
@@ -184,7 +184,7 @@ describe('a finding in one measurement of a batch', () => {
     ]);
   });
 
-  it('is in what a batch that is only validated says about that measurement', async () => {
+  it('is returned for that measurement by a batch with validateOnly', async () => {
     for (const on of [exchange, strict]) {
       const { measurements } = await ok(withOneBad(on, 'validated', '?validateOnly=true'));
       expect(
@@ -195,7 +195,7 @@ describe('a finding in one measurement of a batch', () => {
     }
   });
 
-  it('rejects the whole batch under strict checks, which the error locates', async () => {
+  it('rejects the whole batch under strict checks, with the index and field of the finding', async () => {
     const reply = await withOneBad(strict, 'bad');
     expect(errorOf(reply)).toBe(
       '400 INVALID_ARGUMENT CHECK_FAILED requests[1].measurement.measurementSpec.message',
@@ -212,7 +212,7 @@ describe('a finding in one measurement of a batch', () => {
 /** The number of batches that clients send at once while the exchange crashes. */
 const BATCHES = rounds(30, 10);
 
-it('after a crash, batches that are sent again to another replica exist once, and those that were answered stay', async () => {
+it('after a crash, batches retried at another replica exist once, and answered batches are unchanged', async () => {
   const crashing = await startExchangeProcess({
     databaseUrl: exchange.database.url,
     config: { rate: UNLIMITED },

@@ -50,7 +50,7 @@ const nobody = (): DevParty => ({
 });
 
 describe('a certificate', () => {
-  it('that is another one of the right party will do', async () => {
+  it('can be any usable certificate of the right party', async () => {
     const body = request({
       own: `${acme.name}/certificates/good`,
       provider: `${streamly.name}/certificates/good`,
@@ -58,7 +58,7 @@ describe('a certificate', () => {
     expect(await ok(send(body))).toMatchObject(body);
   });
 
-  it('is named from the outside where the measurement is wrapped', async () => {
+  it('is named with its full path if the measurement is wrapped', async () => {
     const reply = await send({ measurement: request({ own: globex.certificate }) });
     expect(errorOf(reply)).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE measurement.${ownField}`);
   });
@@ -85,7 +85,7 @@ describe('a certificate', () => {
     },
   );
 
-  it('that does not exist is FAILED_PRECONDITION, and so is `preferred`, which is no name in a body', async () => {
+  it('that does not exist is FAILED_PRECONDITION, and so is the alias `preferred`', async () => {
     for (const id of ['absent', 'preferred']) {
       const own = await send(request({ own: `${acme.name}/certificates/${id}` }));
       expect(errorOf(own)).toBe('400 FAILED_PRECONDITION CERTIFICATE_NOT_FOUND');
@@ -98,19 +98,19 @@ describe('a certificate', () => {
 });
 
 describe('a data provider', () => {
-  it('that does not exist is NOT_FOUND, by name', async () => {
+  it('that does not exist is NOT_FOUND, with its name', async () => {
     const reply = await send(request({ providers: [streamly, nobody()] }));
     expect(errorOf(reply)).toBe('404 NOT_FOUND DATA_PROVIDER_NOT_FOUND');
     expect(metadata(reply)).toEqual({ dataProvider: 'dataProviders/nobody' });
   });
 
-  it('that is suspended is FAILED_PRECONDITION, by name', async () => {
+  it('that is suspended is FAILED_PRECONDITION, with its name', async () => {
     const reply = await send(request({ providers: [streamly, dailynews] }));
     expect(errorOf(reply)).toBe('400 FAILED_PRECONDITION DATA_PROVIDER_SUSPENDED');
     expect(metadata(reply)).toEqual({ dataProvider: dailynews.name });
   });
 
-  it('is needed, and the wildcard is nobody', async () => {
+  it('is required, and the wildcard is NOT_FOUND', async () => {
     const { dataProviders: _, ...rest } = request();
     expect(errorOf(await send({ ...rest, dataProviders: {} }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE dataProviders',
@@ -158,12 +158,12 @@ describe('the order of the checks', () => {
     await ok(send(good));
   });
 
-  it('looks for every provider before it looks at the state of any', async () => {
+  it('reports a missing provider before a suspended one', async () => {
     const reply = await send(request({ providers: [dailynews, nobody()] }));
     expect(errorOf(reply)).toBe('404 NOT_FOUND DATA_PROVIDER_NOT_FOUND');
   });
 
-  it('leaves nothing behind when it refuses', async () => {
+  it('stores nothing for a rejected request', async () => {
     const before = await stored(exchange);
     await send(request({ own: globex.certificate }));
     await send(request({ providers: [streamly, nobody()] }));

@@ -70,7 +70,7 @@ const reach = (epsilon: number, delta: number, start: number, width: number) => 
 const IN_SPEC = 'measurementSpec.message';
 const FAULTS: Fault[] = [
   fault(
-    'a spec that is no MeasurementSpec',
+    'a spec that is not a MeasurementSpec',
     'SPEC_UNDECODABLE',
     [IN_SPEC],
     withSpec(() => Buffer.from('?')),
@@ -188,7 +188,7 @@ const ELSEWHERE = {
   'schemasStrict.test.ts': ['TYPE_ALREADY_REGISTERED', 'SCHEMA_CHANGE_BREAKING'],
 };
 
-it('every code that refuses has a fault here, or elsewhere', () => {
+it('every finding code that can reject a request is tested here or in another file', () => {
   const refusing = Object.entries(FINDING_CODES).filter(([, { refuses }]) => refuses !== false);
   const tested = [...FAULTS.map((f) => f.code), ...Object.values(ELSEWHERE).flat()];
   expect(new Set(tested)).toEqual(new Set(refusing.map(([code]) => code)));
@@ -197,18 +197,21 @@ it('every code that refuses has a fault here, or elsewhere', () => {
 describe('advisory checks', () => {
   const exchange = useExchange();
 
-  it.each(FAULTS)('let $title pass, and count, log and measure $code', async ({ code, fields, call }) => {
-    const before = await counted(exchange);
-    const reply = await call(exchange);
-    const resource = await ok(reply);
-    expect(resource).not.toHaveProperty('findings');
-    expect(reply.headers.get('x-mex-findings')).toBe(String(fields.length));
-    expect((await lineOf(exchange, reply)).findings).toEqual(fields.map(() => code));
-    expect((await counted(exchange))[code]).toBe((before[code] ?? 0) + fields.length);
-  });
+  it.each(FAULTS)(
+    'accept $title, and report $code in a header, the log and the metrics',
+    async ({ code, fields, call }) => {
+      const before = await counted(exchange);
+      const reply = await call(exchange);
+      const resource = await ok(reply);
+      expect(resource).not.toHaveProperty('findings');
+      expect(reply.headers.get('x-mex-findings')).toBe(String(fields.length));
+      expect((await lineOf(exchange, reply)).findings).toEqual(fields.map(() => code));
+      expect((await counted(exchange))[code]).toBe((before[code] ?? 0) + fields.length);
+    },
+  );
 
   it.each(FAULTS.filter((f) => f.code !== 'METADATA_WITHOUT_PACKAGE'))(
-    'keep what they find about $title in the timeline',
+    'store the findings about $title in the timeline',
     async ({ code, fields, call }) => {
       const { acme } = castOf(exchange);
       const reply = await call(exchange);
@@ -222,7 +225,7 @@ describe('advisory checks', () => {
     },
   );
 
-  it('have nothing to say about what is in order', async () => {
+  it('report no findings for a valid measurement', async () => {
     const { acme, streamly } = castOf(exchange);
     const reply = await post(
       exchange,
@@ -241,7 +244,7 @@ describe('advisory checks', () => {
 describe('strict checks', () => {
   const exchange = useExchange({ checks: 'strict' });
 
-  it.each(FAULTS)('refuse $title, naming the field', async ({ code, fields, call }) => {
+  it.each(FAULTS)('reject $title, with its fields', async ({ code, fields, call }) => {
     const reply = await call(exchange);
     expect(errorOf(reply)).toBe(['400 INVALID_ARGUMENT CHECK_FAILED', ...fields].join(' '));
     expect(metadata(reply)).toEqual({ codes: code });
@@ -251,7 +254,7 @@ describe('strict checks', () => {
     expect(after).not.toContain(reply.headers.get('x-request-id'));
   });
 
-  it('name every finding of a request at once', async () => {
+  it('report all findings of a request in one error', async () => {
     const { acme, streamly } = castOf(exchange);
     const request = measurementRequest(acme, [streamly]);
     request.dataProviders[streamly.name]!.encryptedRequisitionSpec.typeUrl = UNKNOWN_TYPE;
@@ -264,7 +267,7 @@ describe('strict checks', () => {
     expect(metadata(reply)).toEqual({ codes: 'SPEC_UNDECODABLE,TYPE_URL_UNKNOWN' });
   });
 
-  it('leave reach over several providers a finding', async () => {
+  it('accept reach over several providers with a finding', async () => {
     const { acme, streamly, chirper } = castOf(exchange);
     const request = measurementRequest(acme, [streamly, chirper]);
     const reply = await post(exchange, acme, `${acme.name}/measurements`, request);
@@ -276,7 +279,7 @@ describe('strict checks', () => {
     ]);
   });
 
-  it('let through what is in order', async () => {
+  it('accept a valid fulfillment and a valid descriptor', async () => {
     const { acme, streamly } = castOf(exchange);
     const requisition = await requisitionOf(
       exchange,

@@ -38,7 +38,7 @@ const send = (body: unknown) => post(exchange, acme, `${acme.name}/measurements`
 const cancel = (name: string, body?: unknown) => post(exchange, acme, `${name}:cancel`, body);
 
 describe('creating a measurement', () => {
-  it('responds with exactly the documented fields, with what was sent in them', async () => {
+  it('returns exactly the documented fields, with the values that were sent', async () => {
     const request = {
       ...measurementRequest(acme, [streamly, chirper]),
       measurementReferenceId: 'campaign 7 / Ümläut',
@@ -56,7 +56,7 @@ describe('creating a measurement', () => {
     expect(await get(exchange, acme, measurement.name)).toEqual(measurement);
   });
 
-  it('makes one UNFULFILLED requisition per data provider, and keeps the order of the map', async () => {
+  it('creates one UNFULFILLED requisition per data provider, and keeps the order of the map', async () => {
     const { name, createTime } = await createMeasurement(exchange, acme, [chirper, streamly]);
     const { requisitions } = await get(exchange, acme, `${name}/requisitions`);
     expect(requisitions.map((r: { dataProvider: string }) => r.dataProvider).toSorted()).toEqual([
@@ -72,7 +72,7 @@ describe('creating a measurement', () => {
     ]);
   });
 
-  it('takes the request message, and fields in snake_case', async () => {
+  it('accepts the wrapped request message, and fields in snake_case', async () => {
     const request = measurementRequest(acme, [streamly]);
     const { measurementConsumerCertificate, measurementSpec, dataProviders } = request;
     const wrapped = await ok(send({ measurement: request, parent: acme.name }));
@@ -97,7 +97,7 @@ describe('creating a measurement', () => {
     expect(again).not.toHaveProperty('failure');
   });
 
-  it('names every wrong field at once', async () => {
+  it('names all invalid fields in one error', async () => {
     const { measurementSpec, dataProviders } = measurementRequest(acme, [streamly]);
     const bad = { measurementSpec: { ...measurementSpec, message: '***' }, dataProviders, typo: 1 };
     expect(errorOf(await send(bad))).toBe(
@@ -112,8 +112,8 @@ describe('creating a measurement', () => {
   });
 });
 
-describe('what the consumer sends', () => {
-  it('is relayed byte for byte to every reader, for as long as the measurement lives', async () => {
+describe('the content of a measurement', () => {
+  it('is returned byte for byte to every reader, even after fulfillment and cancellation', async () => {
     const request = measurementRequest(acme, [streamly, chirper]);
     // Use a ciphertext and a signature that contain every byte value, in URL-safe base64 without padding.
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
@@ -147,7 +147,7 @@ describe('what the consumer sends', () => {
     });
   });
 
-  it('keeps a public key format, and a signature algorithm by name, by OID, or left out', async () => {
+  it('keeps its public key format, and its signature algorithm by name, by OID, or omitted', async () => {
     for (const signatureAlgorithm of ['ECDSA_P384_SHA384', '1.2.840.113549.1.1.11', undefined]) {
       const request = measurementRequest(acme, [streamly]);
       const entry = request.dataProviders[streamly.name]!;
@@ -166,7 +166,7 @@ describe('what the consumer sends', () => {
     );
   });
 
-  it('may hold 64 hexadecimal digits for a nonceHash, which come back as base64', async () => {
+  it('can have 64 hexadecimal digits as a nonceHash, which are returned as base64', async () => {
     const request = measurementRequest(acme, [streamly]);
     const entry = request.dataProviders[streamly.name]!;
     entry.nonceHash = Buffer.from(nonceHash(1n), 'base64').toString('hex');
@@ -174,7 +174,7 @@ describe('what the consumer sends', () => {
     expect(created.dataProviders[streamly.name].nonceHash).toBe(nonceHash(1n));
   });
 
-  it('may disclose the nonce, which is relayed exactly to both sides and must match its hash', async () => {
+  it('can disclose the nonce, which is returned exactly to both sides and must match its hash', async () => {
     const nonce = 2n ** 64n - 1n;
     const request = measurementRequest(acme, [streamly], [nonce]);
     const entry = request.dataProviders[streamly.name]!;
@@ -257,20 +257,20 @@ describe('the measurement type', () => {
     });
   });
 
-  it('is left out where the spec cannot be decoded, and the bytes are relayed all the same', async () => {
+  it('is omitted if the spec cannot be decoded, and the spec is still returned unchanged', async () => {
     for (const message of ['not a spec', '{"reach":', '{}']) {
       expect(await typeOf(Buffer.from(message))).toEqual({ config: { direct: {} }, findings: '1' });
     }
   });
 
-  it('and several providers still mean direct while no multi-party protocol is enabled', async () => {
+  it('with several providers has the protocol direct if no multi-party protocol is enabled', async () => {
     const { protocolConfig } = await createMeasurement(exchange, acme, [streamly, chirper]);
     expect(protocolConfig).toEqual({ measurementType: 'REACH', direct: {} });
   });
 });
 
 describe('reading a measurement', () => {
-  it('shows results only when SUCCEEDED: one per requisition, as given, with the certificate named', async () => {
+  it('returns results only when SUCCEEDED: one per requisition, unchanged, with its certificate', async () => {
     const { name } = await createMeasurement(exchange, acme, [streamly, chirper]);
     const results = [];
     for (const [i, provider] of [streamly, chirper].entries()) {
@@ -288,7 +288,7 @@ describe('reading a measurement', () => {
     expect(measurement).not.toHaveProperty('failure');
   });
 
-  it('shows a failure only when FAILED', async () => {
+  it('returns a failure only when FAILED', async () => {
     const { name } = await createMeasurement(exchange, acme, [streamly, chirper]);
     expect(await get(exchange, acme, name)).not.toHaveProperty('failure');
     await ok(refuse(exchange, streamly, await requisitionOf(exchange, streamly, { name })));
@@ -298,7 +298,7 @@ describe('reading a measurement', () => {
     expect(measurement).not.toHaveProperty('results');
   });
 
-  it('answers NOT_FOUND to its consumer where there is none, whatever another consumer has', async () => {
+  it('returns NOT_FOUND for a missing measurement, even if its ID exists under another consumer', async () => {
     const { name } = await ok(
       post(exchange, globex, `${globex.name}/measurements`, measurementRequest(globex, [streamly])),
     );
@@ -317,7 +317,7 @@ describe('reading a measurement', () => {
 });
 
 describe('updateTime', () => {
-  it('moves when the measurement changes, and not with a fulfilment that is not the last', async () => {
+  it('changes with the last fulfillment, but not with an earlier one', async () => {
     const { name, createTime, updateTime } = await createMeasurement(exchange, acme, [streamly, chirper]);
     const [first, last] = [
       await requisitionOf(exchange, streamly, { name }),
@@ -346,7 +346,7 @@ describe('cancelling', () => {
     ['no body', undefined],
     ['{}', {}],
     ['an empty body with a JSON content type', ''],
-  ])('takes %s, and answers the measurement', async (_title, body) => {
+  ])('accepts %s, and returns the measurement', async (_title, body) => {
     const created = await createMeasurement(exchange, acme, [streamly, chirper]);
     const cancelled = await ok(cancel(created.name, body));
     const { updateTime } = cancelled;
@@ -355,7 +355,7 @@ describe('cancelling', () => {
     expect(await get(exchange, acme, created.name)).toEqual(cancelled);
   });
 
-  it('takes a name that repeats the path, and nothing else', async () => {
+  it('accepts a name that matches the path, and rejects other fields', async () => {
     const { name } = await createMeasurement(exchange, acme, [streamly]);
     expect(errorOf(await cancel(name, { name: `${name}x` }))).toBe(
       '400 INVALID_ARGUMENT INVALID_FIELD_VALUE name',
@@ -366,7 +366,7 @@ describe('cancelling', () => {
     expect(await ok(cancel(name, { name }))).toMatchObject({ state: 'CANCELLED' });
   });
 
-  it('withdraws what is open and leaves what is fulfilled', async () => {
+  it('withdraws open requisitions, and leaves fulfilled ones unchanged', async () => {
     const { name } = await createMeasurement(exchange, acme, [streamly, chirper]);
     await ok(fulfill(exchange, streamly, await requisitionOf(exchange, streamly, { name }), 1n));
     const open = await requisitionOf(exchange, chirper, { name });

@@ -23,7 +23,7 @@ const create = (consumer: DevParty, query = '', request?: object) => {
   );
 };
 
-it('a consumer at its limit is told so, may validate and repeat, and goes on when one has ended', async () => {
+it('a consumer at its limit gets 429, but can validate, retry a create, and create after a cancellation', async () => {
   const { acme, streamly } = castOf(exchange);
   const request = measurementRequest(acme, [streamly]);
   const first = await ok(create(acme, '?requestId=first', request));
@@ -54,7 +54,7 @@ it('a consumer at its limit is told so, may validate and repeat, and goes on whe
   for (let i = 0; i < 10; i++) expect(errorOf(await create(acme))).toBe(TOO_MANY);
 });
 
-it('creates are counted again after a hundredth of the limit, or 10 s, and once a second where there is no room', async () => {
+it('open measurements are recounted after a hundredth of the limit, after 10 s, and each second at the limit', async () => {
   let [now, open, counts] = [0, 0, 0];
   const db = {
     query: async () => {
@@ -91,13 +91,13 @@ it('creates are counted again after a hundredth of the limit, or 10 s, and once 
   expect([await taken(100), open]).toEqual([10, 1_000]);
 });
 
-it('creates that run are not overlooked by a count', async () => {
+it('creates that run concurrently count towards the limit', async () => {
   const measurements = new OpenMeasurements({ query: async () => [{ n: 0 }] as never }, 5);
   const places = await Promise.all(Array.from({ length: 50 }, () => measurements.take('x')));
   expect(places.filter((place) => place !== undefined)).toHaveLength(5);
 });
 
-it('a batch reserves as many as the limit allows, and gives them all back', async () => {
+it('a batch reserves as many places as the limit allows, and releases all of them', async () => {
   let now = 0;
   const measurements = new OpenMeasurements({ query: async () => [{ n: 0 }] as never }, 5, () => now);
   for (const wanted of [0, 3, 7]) {

@@ -22,7 +22,7 @@ const send = (encryptedQuestion: unknown, query = '', request = newRequest()) =>
 const newRequest = () => measurementRequest(world.acme, [world.streamly, world.chirper]);
 const idOf = ({ name }: { name: string }) => name.split('/').at(-1)!;
 
-it('comes back to the consumer in every view, and is in none of a provider or a duchy', async () => {
+it('the question is in every measurement that the consumer reads, and in no view of a provider or duchy', async () => {
   const { acme, streamly, duchies } = world;
   const encryptedQuestion = questionOf();
   const created = await ok(send(encryptedQuestion));
@@ -57,7 +57,7 @@ it('comes back to the consumer in every view, and is in none of a provider or a 
   }
 });
 
-it('may be left out, and has from one byte to 64 KiB', async () => {
+it('the question is optional, and has from 1 byte to 64 KiB', async () => {
   expect(await ok(send(undefined))).not.toHaveProperty('encryptedQuestion');
   const largest = questionOf(64 * 1024);
   expect(await ok(send(largest))).toMatchObject({ encryptedQuestion: largest });
@@ -71,7 +71,7 @@ it('may be left out, and has from one byte to 64 KiB', async () => {
   for (const [question, field] of bad) expect(errorOf(await send(question))).toBe(`${INVALID} ${field}`);
 });
 
-it('belongs to what a requestId stands for', async () => {
+it('a requestId with a different question is rejected with REQUEST_ID_REUSED', async () => {
   const request = newRequest();
   const question = questionOf();
   const first = await ok(send(question, '?requestId=q', request));
@@ -83,7 +83,7 @@ it('belongs to what a requestId stands for', async () => {
   }
 });
 
-it('counts as a part of a page', async () => {
+it('the question counts towards the size limit of a page', async () => {
   const { acme } = world;
   const question = questionOf(64 * 1024);
   const { createTime } = await ok(send(question));
@@ -95,7 +95,7 @@ it('counts as a part of a page', async () => {
   expect(nextPageToken).toBeDefined();
 });
 
-it('goes with the measurement', async () => {
+it('the question is removed with the measurement', async () => {
   const { acme } = world;
   const question = questionOf();
   const { name } = await ok(send(question));

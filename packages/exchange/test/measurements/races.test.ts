@@ -131,8 +131,8 @@ async function watched(work: (watch: (open: Open) => void) => Promise<void>): Pr
   expect(watch.looks).toBeGreaterThan(3);
 }
 
-describe('three providers fulfil at once', () => {
-  it(`${ROUNDS} times, and no measurement is stuck: the last answer is given when it has succeeded`, async () => {
+describe('three concurrent fulfillments', () => {
+  it(`complete every measurement in ${ROUNDS} rounds, and only the last response shows SUCCEEDED`, async () => {
     await watched((watch) =>
       inParallel(ROUNDS, 16, async (round) => {
         const open = await openMeasurement(round, providers);
@@ -151,7 +151,7 @@ describe('three providers fulfil at once', () => {
     );
   }, 120_000);
 
-  it('and what one server has answered, the other one shows', async () => {
+  it('are visible on the other server after the response of the first', async () => {
     await inParallel(rounds(50), 8, async (round) => {
       const open = await openMeasurement(round, providers);
       await Promise.all(
@@ -165,11 +165,11 @@ describe('three providers fulfil at once', () => {
   });
 });
 
-describe('a last fulfilment, a refusal and a cancellation at once', () => {
+describe('a concurrent last fulfillment, refusal and cancellation', () => {
   const ABORTED = '409 REQUISITION_ETAG_MISMATCH';
   const OVER = '400 MEASUREMENT_STATE_ILLEGAL';
 
-  it(`${DECISIONS} times, and exactly one of them decides`, async () => {
+  it(`have exactly one winner in each of ${DECISIONS} rounds`, async () => {
     const decided = { SUCCEEDED: 0, FAILED: 0, CANCELLED: 0 };
     await watched((watch) =>
       inParallel(Math.max(200, DECISIONS), 8, async (round) => {
@@ -227,7 +227,7 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
     ],
   };
 
-  it('64 writers with one etag: exactly one of them writes', async () => {
+  it('have exactly one winner among 64 writers with the same etag', async () => {
     for (let round = 0; round < rounds(5, 2); round++) {
       const open = await openMeasurement(round, providers);
       const writers = Array.from({ length: 64 }, (_, i) =>
@@ -239,8 +239,8 @@ describe('a last fulfilment, a refusal and a cancellation at once', () => {
   });
 });
 
-describe('measurements that succeed one after the other', () => {
-  it('are in a batch up to some point, never one without those before it, and never fewer than before', async () => {
+describe('measurements that succeed one after another', () => {
+  it('appear in batchGet as SUCCEEDED in order, without gaps, and never fewer than before', async () => {
     const opens: Open[] = [];
     for (let i = 0; i < rounds(50); i++) opens.push(await openMeasurement(i, providers.slice(0, 1)));
     const names = opens.map(({ name }) => name);
@@ -271,7 +271,7 @@ describe('a watch at one exchange', () => {
   const watch = useStreams({ url: '' });
   const at = (n: number) => servers[n]!.dev.measurementConsumers.find(({ name }) => name === consumer.name)!;
 
-  it('has what is committed at the other one, and goes on there', async () => {
+  it('receives changes that are committed at the other one, and can resume there', async () => {
     const create = async (n: number) => {
       const body = measurementRequest(consumer, providers.slice(0, 1));
       const { json } = await call(n, consumer, 'POST', `${consumer.name}/measurements`, body);
@@ -297,7 +297,7 @@ describe('a watch at one exchange', () => {
   });
 });
 
-describe('one requestId, many creates at once', () => {
+describe('concurrent creates with one requestId', () => {
   const descriptorSet = (name: string) => ({
     file: [{ name: 'a.proto', package: 'a', messageType: [{ name }] }],
   });
@@ -317,7 +317,7 @@ describe('one requestId, many creates at once', () => {
   ];
 
   it.each(kinds)(
-    'with one content: one of $kind, and its name for all',
+    'with the same content create exactly one of the $kind, and all return its name',
     async ({ kind, times, content, by }) => {
       const body = { ...content(0), requestId: 'same' };
       const creates = Array.from({ length: times }, (_, i) =>
@@ -331,7 +331,7 @@ describe('one requestId, many creates at once', () => {
   );
 
   it.each(kinds)(
-    'with many contents: one of $kind, named to all others',
+    'with different content create exactly one of the $kind, and the others get 409 with its name',
     async ({ kind, times, content, by }) => {
       const creates = Array.from({ length: times }, (_, i) =>
         call(i, by(), 'POST', `${by().name}/${kind}`, { ...content(i), requestId: 'different' }),

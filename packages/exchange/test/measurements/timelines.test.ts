@@ -65,7 +65,7 @@ async function begin(request: object = measurementRequest(acme, [streamly, chirp
 }
 
 describe('the timeline of a measurement', () => {
-  it('tells every step to SUCCEEDED, in order, with who made it in which call', async () => {
+  it('has every step to SUCCEEDED in order, with the actor and the request ID', async () => {
     const { name, own, views, call } = await begin();
     const first = await fulfill(exchange, streamly, own[0], 1n);
     const last = await fulfill(exchange, chirper, own[1], 2n);
@@ -86,7 +86,7 @@ describe('the timeline of a measurement', () => {
     expect([times[0], times.at(-1)]).toEqual([createTime, updateTime]);
   });
 
-  it('tells a refusal and what it withdrew', async () => {
+  it('has a refusal and the withdrawals that it caused', async () => {
     const { name, own, views } = await begin();
     const refused = requestIdOf(await refuse(exchange, chirper, own[1]));
     expect((await timeline(acme, name)).slice(3).map(line)).toEqual([
@@ -96,7 +96,7 @@ describe('the timeline of a measurement', () => {
     ]);
   });
 
-  it('tells a cancellation, and nothing of what was refused after it', async () => {
+  it('has a cancellation, but no requests that were rejected after it', async () => {
     const { name, own, views } = await begin();
     const fulfilled = requestIdOf(await fulfill(exchange, streamly, own[0], 1n));
     const cancelled = requestIdOf(await post(exchange, acme, `${name}:cancel`));
@@ -109,7 +109,7 @@ describe('the timeline of a measurement', () => {
     ]);
   });
 
-  it('has the findings beside the step they belong to, and only there', async () => {
+  it('has findings only at the steps to which they belong', async () => {
     const measurementSpec = signed(acme, Buffer.from('not a spec'));
     const { name, own } = await begin({ ...measurementRequest(acme, [streamly, chirper]), measurementSpec });
     const encryptedResult = { ciphertext: 'AQ==', typeUrl: 'type.example/unknown' };
@@ -159,7 +159,7 @@ describe('the pages of a timeline', () => {
     expect(ofOne.flat()).toEqual(await timeline(streamly, own[0].name));
   });
 
-  it('are 50 steps long by default, however long it is', async () => {
+  it('have 50 steps by default, and tokens that are valid for only one timeline', async () => {
     const { name, own } = await begin();
     const requisition = own[0].name.split('/').at(-1);
     // Insert the steps directly, because no caller can cause this many.
@@ -188,7 +188,7 @@ describe('the pages of a timeline', () => {
 });
 
 describe('the timeline of a requisition', () => {
-  it('is the part of its own provider, under its own name', async () => {
+  it('has only the steps of this requisition, under the name that its provider sees', async () => {
     const { own, call } = await begin();
     const fulfilled = requestIdOf(await fulfill(exchange, streamly, own[0], 1n));
     await fulfill(exchange, chirper, own[1], 2n);
@@ -198,7 +198,7 @@ describe('the timeline of a requisition', () => {
     ]);
   });
 
-  it('says that another provider withdrew it, and not which', async () => {
+  it('shows that another provider caused its withdrawal, but not which one', async () => {
     const { own } = await begin();
     const refused = requestIdOf(await refuse(exchange, chirper, own[1]));
     const steps = await timeline(streamly, own[0].name);
@@ -211,7 +211,7 @@ describe('the timeline of a requisition', () => {
     );
   });
 
-  it('has the findings of its own fulfilment, and none about the other providers', async () => {
+  it('has the findings about its fulfillment, but none about other providers', async () => {
     const request = measurementRequest(acme, [streamly, chirper]);
     request.dataProviders[chirper.name]!.encryptedRequisitionSpec.typeUrl = 'type.example/unknown';
     const { own } = await begin(request);

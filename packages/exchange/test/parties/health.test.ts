@@ -17,7 +17,7 @@ async function healthOf({ name }: Pick<DevParty, 'name'>): Promise<Json> {
   return partyHealth.find((one: Json) => one.name === name);
 }
 
-it('is when a party was last seen, for how long its certificate lasts, and how much waits for it', async () => {
+it('partyHealth returns the last-seen time, the days left of the certificate, and the open work of a party', async () => {
   const { acme, streamly, chirper } = cast;
   const before = Date.now();
   await get(exchange, acme, `${acme.name}:summary`);
@@ -44,7 +44,7 @@ it('is when a party was last seen, for how long its certificate lasts, and how m
   expect(await healthOf(chirper)).not.toHaveProperty('oldestOpenTime');
 });
 
-it('says who is suspended, who was never there, and whose webhooks are paused or fail', async () => {
+it('partyHealth shows a suspended party, a party that was never seen, and paused or failing webhooks', async () => {
   const { acme, chirper } = cast;
   const hook = await ok(post(exchange, chirper, `${chirper.name}/webhooks`, { url: 'http://127.0.0.1:9/' }));
   // No server listens at this address, so the change remains undelivered.
@@ -63,7 +63,7 @@ it('says who is suspended, who was never there, and whose webhooks are paused or
   expect(health).not.toHaveProperty('certificate');
 });
 
-it('comes in pages by name, of all kinds', async () => {
+it('partyHealth lists parties of all kinds in pages, in the order of names', async () => {
   const names: string[] = [];
   let token = '';
   do {

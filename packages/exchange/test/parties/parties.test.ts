@@ -58,7 +58,7 @@ async function keySignedWith({ keys }: Issued) {
 describe.each(KINDS)('a %s', (kind, collection, notFound) => {
   const ofProvider = kind === 'dataProvider' ? { capabilities: {} } : {};
 
-  it('is created under the ID that was chosen, or under one that is assigned', async () => {
+  it('is created under a chosen ID or under an assigned ID', async () => {
     const chosen = await ok(
       operator('POST', `${collection}?${kind}Id=the-Chosen_1`, { displayName: 'Chosen' }),
     );
@@ -74,7 +74,7 @@ describe.each(KINDS)('a %s', (kind, collection, notFound) => {
     }
   });
 
-  it('is created once', async () => {
+  it('is created once by concurrent creates with the same ID', async () => {
     const path = `${collection}?${kind}Id=once`;
     const replies = await Promise.all(Array.from({ length: 8 }, () => operator('POST', path, {})));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
@@ -83,7 +83,7 @@ describe.each(KINDS)('a %s', (kind, collection, notFound) => {
     expect(metadata(refused)).toEqual({ existing: `${collection}/once` });
   });
 
-  it('takes an ID of its own form only', async () => {
+  it('rejects an invalid ID, and the ID parameter of another kind', async () => {
     for (const id of ['-', 'preferred', 'a.b', 'a%2Fb', 'x'.repeat(64), 'ü']) {
       const reply = await operator('POST', `${collection}?${kind}Id=${id}`, {});
       expect(errorOf(reply)).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${kind}Id`);
@@ -93,7 +93,7 @@ describe.each(KINDS)('a %s', (kind, collection, notFound) => {
     expect(errorOf(reply)).toBe(`400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${other}Id`);
   });
 
-  it('has a name that somebody has, or it is NOT_FOUND', async () => {
+  it('that does not exist is NOT_FOUND, with its name', async () => {
     const name = `${collection}/nobody`;
     for (const reply of [
       await operator('GET', name),
@@ -106,7 +106,7 @@ describe.each(KINDS)('a %s', (kind, collection, notFound) => {
     }
   });
 
-  it('is updated field by field: what is absent stays', async () => {
+  it('is updated field by field: absent fields are unchanged', async () => {
     const { name, ...made } = await ok(operator('POST', collection, { displayName: 'First' }));
     const publicKey = await signedKey(acme);
     const changes: [string, object][] = [
@@ -153,7 +153,7 @@ describe('an update', () => {
   const patch = (body: object, party = streamly) =>
     exchange.call(party.token, 'PATCH', `/v2alpha/${party.name}`, body);
 
-  it('is its own party’s and the operator’s to make', async () => {
+  it('is allowed for the party itself, and denied to other parties', async () => {
     expect((await ok(patch({ displayName: 'Streamly' }))).displayName).toBe('Streamly');
     for (const [party, name] of [
       [streamly, chirper.name],
@@ -165,7 +165,7 @@ describe('an update', () => {
     }
   });
 
-  it('names every field that is wrong', async () => {
+  it('rejects an invalid field and names it', async () => {
     const interval = (startTime: string, endTime: string) => ({
       dataAvailabilityInterval: { startTime, endTime },
     });
@@ -192,7 +192,7 @@ describe('an update', () => {
     }
   });
 
-  it('of the endpoint is made by the duchy itself, and data providers read it', async () => {
+  it('of the endpoint is allowed for the duchy itself, and data providers can read it', async () => {
     const { name } = await ok(operator('POST', 'duchies?duchyId=reached', {}));
     const binding = { issuer: issuerOf(exchange), subject: 'reached', resource: name };
     await ok(operator('POST', 'principals', binding));
@@ -208,7 +208,7 @@ describe('an update', () => {
     expect(errorOf(denied)).toBe('403 PERMISSION_DENIED PERMISSION_DENIED');
   });
 
-  it('of many at once is made one after the other, none lost', async () => {
+  it('is not lost among concurrent updates', async () => {
     const before = await read(dailynews.name);
     await Promise.all([
       ...Array.from({ length: 10 }, (_, i) => ok(patch({ displayName: `News ${i}` }, dailynews))),
@@ -236,14 +236,14 @@ describe('the public key of a party', () => {
     return rows[0]!.id && `${party.name}/certificates/${rows[0]!.id}`;
   };
 
-  it('is taken without a word when a usable certificate of the party signed it', async () => {
+  it('is accepted without findings if a usable certificate of the party signed it', async () => {
     const reply = await patch(exchange, chirper, await signedKey(chirper));
     expect(reply.headers.get('x-mex-findings')).toBeNull();
     expect((await ok(reply)).certificate).toBe(chirper.certificate);
     expect(await signer(chirper)).toBe(chirper.certificate);
   });
 
-  it('is a finding when another key signed it, and refused under strict checks', async () => {
+  it('is a finding if another key signed it, and is rejected under strict checks', async () => {
     const forged = await signedKey(streamly);
     const advised = await patch(exchange, chirper, forged);
     expect(advised.headers.get('x-mex-findings')).toBe('1');
@@ -266,7 +266,7 @@ describe('the public key of a party', () => {
     await ok(patch(exchange, chirper, await signedKey(chirper)));
   });
 
-  it('is verified with the certificate that signed it, also when that is registered after the key', async () => {
+  it('is bound to the certificate that signed it, even if that is registered after the key', async () => {
     const issuer = await root('CN=root');
     const own = await leaf(issuer);
     const { name, updateTime } = await ok(
@@ -296,7 +296,7 @@ describe('the public key of a party', () => {
     ]);
   });
 
-  it('is verified with the certificate that signed it, also when both are sent at once', async () => {
+  it('is bound to the certificate that signed it, even if both are sent concurrently', async () => {
     const issuer = await root('CN=root');
     for (let i = 0; i < 10; i++) {
       const { name } = await ok(operator('POST', 'dataProviders', {}));
@@ -312,7 +312,7 @@ describe('the public key of a party', () => {
     }
   });
 
-  it('is a finding when the certificate that signed it was revoked', async () => {
+  it('is a finding if the certificate that signed it was revoked', async () => {
     const { name } = await ok(operator('POST', 'dataProviders', {}));
     const leaf = await issueLeaf(await createRoot('root', Date.now()), 'leaf', Date.now());
     const registered = await ok(operator('POST', `${name}/certificates`, { x509Der: toBase64(leaf.der) }));

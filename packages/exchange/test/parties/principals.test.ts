@@ -27,7 +27,7 @@ describe('a principal', () => {
   const whoAmI = async (subject: string) =>
     exchange.call(await tokenOf(exchange, subject), 'GET', '/v2alpha/whoami');
 
-  it('is bound and unbound, each time at once', async () => {
+  it('is bound and unbound with immediate effect', async () => {
     for (const resource of [acme.name, streamly.name, 'operator']) {
       const subject = `somebody at ${resource}`;
       expect(errorOf(await whoAmI(subject))).toBe('403 PERMISSION_DENIED PRINCIPAL_UNKNOWN');
@@ -48,7 +48,7 @@ describe('a principal', () => {
     }
   });
 
-  it('speaks for one only: the second binding names the first', async () => {
+  it('can have only one binding: a second one is rejected with the name of the first', async () => {
     const replies = await Promise.all([acme, streamly, acme, streamly].map(({ name }) => bind('torn', name)));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
     const { name, resource } = await ok(replies.find(({ status }) => status === 200)!);
@@ -61,7 +61,7 @@ describe('a principal', () => {
     await ok(operator('POST', 'principals', { principal: other }));
   });
 
-  it('speaks for a party that exists, or for the operator', async () => {
+  it('can be bound only to an existing party or to the operator', async () => {
     const absent = await bind('lost', 'duchies/nobody');
     expect(errorOf(absent)).toBe('404 NOT_FOUND DUCHY_NOT_FOUND');
     expect(metadata(absent)).toEqual({ duchy: 'duchies/nobody' });
@@ -80,7 +80,7 @@ describe('a principal', () => {
     expect(errorOf(await operator('POST', 'principals', long))).toMatch(/ issuer subject$/);
   });
 
-  it('is listed in pages, also by what it speaks for', async () => {
+  it('is listed in pages, and can be filtered by its resource', async () => {
     const bound: string[] = [];
     for (let i = 0; i < 9; i++) bound.push((await ok(bind(`of streamly ${i}`, streamly.name))).name);
     const filter = `principals?filter.resource=${streamly.name}`;
@@ -104,7 +104,7 @@ describe('a trusted root', () => {
     return { x509Pem, x509Der: parsed.raw.toString('base64'), parsed, privateKeyPem };
   };
 
-  it('is added as PEM or as DER, for one party or for all, and removed again', async () => {
+  it('can be added as PEM or as DER, for one party or for all, and be deleted', async () => {
     for (const [form, party] of [
       ['x509Pem', undefined],
       ['x509Der', acme.name],
@@ -132,7 +132,7 @@ describe('a trusted root', () => {
     }
   });
 
-  it('is an authority that signed itself', async () => {
+  it('must be a self-signed CA certificate', async () => {
     const root = await rootOf();
     const leaf = await issueLeaf(
       { certificatePem: root.x509Pem, privateKeyPem: root.privateKeyPem },
@@ -161,7 +161,7 @@ describe('a trusted root', () => {
     expect(await listAll(exchange, 'trustedRoots')).toEqual([]);
   });
 
-  it('is trusted once for each party, and once for all', async () => {
+  it('can be added once for each party, and once for all', async () => {
     const { x509Der, x509Pem } = await rootOf();
     const names: string[] = [];
     for (const party of [undefined, acme.name, streamly.name]) {
@@ -176,7 +176,7 @@ describe('a trusted root', () => {
   });
 });
 
-it('is nobody’s business but the operator’s', async () => {
+it('principals, trusted roots and audit entries are denied to parties', async () => {
   for (const { token } of [acme, streamly]) {
     for (const [method, path] of [
       ...['principals', 'trustedRoots'].flatMap((list) => [

@@ -37,7 +37,7 @@ function summaryIn(hours: number, { name: path }: { name: string }): Promise<Par
   return getPartySummary(store as never, {} as never, { path } as never);
 }
 
-it('of a consumer counts its measurements, and lists what was refused and what is deferred', async () => {
+it('the summary of a consumer counts its measurements, and lists refused and deferred ones', async () => {
   const { acme, globex, streamly, chirper } = world;
   const before = await summaryOf(globex);
   expect(before).toMatchObject({
@@ -81,7 +81,7 @@ it('of a consumer counts its measurements, and lists what was refused and what i
   expect(JSON.stringify(await summaryOf(acme))).not.toContain(globex.name);
 });
 
-it('of a provider and of a duchy has their own names and states', async () => {
+it('the summary of a provider counts its requisitions, and that of a duchy its computations', async () => {
   const { acme, dailynews, duchies } = world;
   const measurement = await createMeasurement(exchange, acme, [dailynews]);
   const requisition = await requisitionOf(exchange, dailynews, measurement);
@@ -104,7 +104,7 @@ it('of a provider and of a duchy has their own names and states', async () => {
   expect(waiting).toMatchObject({ code: 'UPLOAD_MISSING', party: expect.stringMatching(/^dataProviders\//) });
 });
 
-it('tells of a webhook that is paused, and of a certificate that ends or has ended', async () => {
+it('the summary lists a paused webhook, and a certificate that expires soon or has expired', async () => {
   const { chirper } = world;
   const hook = await ok(post(exchange, chirper, `${chirper.name}/webhooks`, { url: 'http://127.0.0.1:9/' }));
   expect((await summaryOf(chirper)).webhooks).toMatchObject({ active: 1, paused: 0 });
@@ -122,7 +122,7 @@ it('tells of a webhook that is paused, and of a certificate that ends or has end
   expect(await codes(hoursLeft + 1)).toEqual([['CERTIFICATE_EXPIRED', notAfter]]);
 });
 
-it('stops counting at 1,000, and listing at 10', async () => {
+it('the summary counts up to 1,000 items and lists up to 10', async () => {
   const { acme, streamly } = world;
   await loadMeasurements(exchange.database, { consumer: acme, providers: [streamly], count: 2200 });
   const { measurements, attention, moreAttention } = await summaryOf(acme);

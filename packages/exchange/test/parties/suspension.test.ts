@@ -43,7 +43,7 @@ const watch = useStreams(exchange);
 const operator = (method: string, path: string, body?: unknown) => asOperator(exchange, method, path, body);
 
 describe('a list of parties', () => {
-  it('comes in pages, whole and in order, while others are created and updated', async () => {
+  it('contains every earlier party once and in order while parties are concurrently created and updated', async () => {
     for (let i = 0; i < 40; i++)
       await ok(operator('POST', 'dataProviders', { displayName: `Provider ${i}` }));
     const known = (await listAll(exchange, 'dataProviders', { pageSize: 1000 })).map(({ name }) => name);
@@ -71,7 +71,7 @@ describe('a list of parties', () => {
     expect(pages.length).toBeGreaterThan(6);
   });
 
-  it('holds one kind only, and is for those who may see it', async () => {
+  it('contains only parties of one kind, and is rejected for callers without permission', async () => {
     const consumers = await listAll(exchange, 'measurementConsumers');
     expect(consumers.map(({ name }) => name)).toEqual(
       exchange.dev.measurementConsumers.map(({ name }) => name),
@@ -92,7 +92,7 @@ describe('a list of parties', () => {
     }
   });
 
-  it('has page tokens of its own', async () => {
+  it('rejects a page token of a list of another kind', async () => {
     const { nextPageToken } = await ok(operator('GET', 'dataProviders?pageSize=1'));
     const other = await operator('GET', `measurementConsumers?pageToken=${nextPageToken}`);
     expect(errorOf(other)).toBe('400 INVALID_ARGUMENT INVALID_PAGE_TOKEN pageToken');
@@ -104,7 +104,7 @@ describe('a suspended party', () => {
   const resume = (party: DevParty) => ok(operator('POST', `${party.name}:resume`));
   const whoAmI = (party: DevParty) => exchange.call(party.token, 'GET', '/v2alpha/whoami');
 
-  it('is refused at once, and welcome at once when it is resumed', async () => {
+  it('is rejected immediately, and accepted immediately after it is resumed', async () => {
     const before = await ok(operator('GET', acme.name));
     await ok(whoAmI(acme));
     const suspended = await suspend(acme);
@@ -121,7 +121,7 @@ describe('a suspended party', () => {
     expect(await resume(acme)).toEqual(resumed);
   });
 
-  it('does not go on reading a stream of changes: who comes again is refused', async () => {
+  it('loses its open stream of changes, and is rejected when it reconnects', async () => {
     // Fake the interval timers, because the exchange uses such a timer to check whether the reader of a stream is still
     // authorized.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -139,7 +139,7 @@ describe('a suspended party', () => {
     await ok(exchange.call(chirper.token, 'GET', `/v2alpha/${chirper.name}/changes:watch`));
   });
 
-  it('keeps its open work, and gets no new one', async () => {
+  it('keeps its open requisitions until it is resumed, and gets no new ones', async () => {
     const measurement = await createMeasurement(exchange, acme, [streamly, chirper]);
     const requisition = await requisitionOf(exchange, streamly, measurement);
     await suspend(streamly);
@@ -160,7 +160,7 @@ describe('a suspended party', () => {
     expect((await get(exchange, acme, measurement.name)).state).toBe('SUCCEEDED');
   });
 
-  it('is suspended by the operator alone', async () => {
+  it('can be neither suspended nor resumed by a data provider', async () => {
     for (const verb of ['suspend', 'resume']) {
       for (const name of [streamly.name, chirper.name]) {
         expect(errorOf(await post(exchange, streamly, `${name}:${verb}`))).toBe(
@@ -170,7 +170,7 @@ describe('a suspended party', () => {
     }
   });
 
-  it('is refused on other replicas too, at once by those that did not ask about it yet', async () => {
+  it('is rejected by a replica that has not cached it, and by the replica that suspended it', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'mex-replica-'));
     const config = { mode: 'development', port: 0, dataDir, databaseUrl: exchange.database.url } as const;
     const other = await start(loadConfig({}, config), pino({ level: 'silent' }));

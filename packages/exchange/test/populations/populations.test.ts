@@ -27,7 +27,7 @@ const defaults = async () =>
   (await listAll(exchange, 'populations')).filter((p) => p.default).map((p) => p.name);
 
 describe('a population', () => {
-  it('is created by the operator and read by everybody', async () => {
+  it('can be created by the operator, and read by consumers and providers', async () => {
     const vidRanges = ranges([21, 30], [1, 10]);
     const body = { displayName: 'People', vidRanges, modelLines: ['created/b', 'created/a'] };
     const made = await ok(create('created', body));
@@ -52,14 +52,14 @@ describe('a population', () => {
     );
   });
 
-  it('has an ID that no other has', async () => {
+  it('is rejected with POPULATION_ALREADY_EXISTS if its ID exists', async () => {
     await ok(create('once'));
     const reply = await create('once', { vidRanges: ranges([5, 6]) });
     expect(errorOf(reply)).toBe('409 ALREADY_EXISTS POPULATION_ALREADY_EXISTS');
     expect(metadata(reply)).toEqual({ existing: 'populations/once' });
   });
 
-  it('is updated field by field: what is absent stays, and so do its ranges', async () => {
+  it('is updated field by field: absent fields stay unchanged, and its ranges can never change', async () => {
     const made = await ok(
       create('updated', { displayName: 'First', modelLines: ['updated/a', 'updated/b'] }),
     );
@@ -120,7 +120,7 @@ describe('a population', () => {
     }
   });
 
-  it('is NOT_FOUND where there is none', async () => {
+  it('is reported as NOT_FOUND by GET and PATCH if it does not exist', async () => {
     for (const reply of [
       await operator('GET', 'populations/nobody'),
       await change('nobody', { displayName: 'x' }),
@@ -131,22 +131,22 @@ describe('a population', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['no ranges at all', undefined, 'REQUIRED_FIELD_NOT_SET vidRanges'],
-    ['an empty list', [], 'INVALID_FIELD_VALUE vidRanges'],
-    ['no list', { start: 1, end: 2 }, 'INVALID_FIELD_VALUE vidRanges'],
+    ['no vidRanges', undefined, 'REQUIRED_FIELD_NOT_SET vidRanges'],
+    ['an empty list of ranges', [], 'INVALID_FIELD_VALUE vidRanges'],
+    ['an object instead of a list of ranges', { start: 1, end: 2 }, 'INVALID_FIELD_VALUE vidRanges'],
     [
-      '1001 ranges',
+      '1,001 ranges',
       ranges(...Array.from({ length: 1001 }, (_, i) => [2 * i + 1, 2 * i + 1] as [number, number])),
       'INVALID_FIELD_VALUE vidRanges',
     ],
     ['VID 0', ranges([0, 5]), 'INVALID_FIELD_VALUE vidRanges[0].start'],
     ['a negative VID', ranges([-5, 5]), 'INVALID_FIELD_VALUE vidRanges[0].start'],
-    ['a VID of 31 ones', ranges([1, MAX_VID + 1]), 'INVALID_FIELD_VALUE vidRanges[0].end'],
-    ['a VID of 64 bits', ranges([1, 2 ** 60]), 'INVALID_FIELD_VALUE vidRanges[0].end'],
-    ['a fraction', [{ start: 1, end: 2.5 }], 'INVALID_FIELD_VALUE vidRanges[0].end'],
-    ['a text', [{ start: '1', end: 2 }], 'INVALID_FIELD_VALUE vidRanges[0].start'],
-    ['half a range', [{ start: 1 }], 'REQUIRED_FIELD_NOT_SET vidRanges[0].end'],
-    ['another field', [{ start: 1, end: 2, step: 2 }], 'INVALID_FIELD_VALUE vidRanges[0].step'],
+    ['VID 2^31 - 1', ranges([1, MAX_VID + 1]), 'INVALID_FIELD_VALUE vidRanges[0].end'],
+    ['VID 2^60', ranges([1, 2 ** 60]), 'INVALID_FIELD_VALUE vidRanges[0].end'],
+    ['a fractional VID', [{ start: 1, end: 2.5 }], 'INVALID_FIELD_VALUE vidRanges[0].end'],
+    ['a string as VID', [{ start: '1', end: 2 }], 'INVALID_FIELD_VALUE vidRanges[0].start'],
+    ['a range without an end', [{ start: 1 }], 'REQUIRED_FIELD_NOT_SET vidRanges[0].end'],
+    ['an unknown field in a range', [{ start: 1, end: 2, step: 2 }], 'INVALID_FIELD_VALUE vidRanges[0].step'],
     ['a reversed range', ranges([1, 2], [9, 8]), 'INVALID_FIELD_VALUE vidRanges[1].end'],
     ['ranges that overlap', ranges([10, 20], [30, 40], [20, 25]), 'INVALID_FIELD_VALUE vidRanges[2]'],
     ['the same range twice', ranges([1, 2], [1, 2]), 'INVALID_FIELD_VALUE vidRanges[1]'],
@@ -156,7 +156,7 @@ describe('a population', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('has a thousand ranges at most, and people up to the last VID', async () => {
+  it('can have 1,000 ranges, and VIDs up to MAX_VID', async () => {
     const many = Array.from({ length: 1000 }, (_, i) => [2 * i + 1, 2 * i + 1] as [number, number]);
     expect(await ok(create('many', { vidRanges: ranges(...many) }))).toMatchObject({ size: 1000 });
     expect(await ok(create('everybody', { vidRanges: ranges([1, MAX_VID]) }))).toMatchObject({
@@ -164,7 +164,7 @@ describe('a population', () => {
     });
   });
 
-  it('may be tried out', async () => {
+  it('is validated but not stored with validateOnly', async () => {
     const before = await stored(exchange);
     const tried = await ok(
       operator('POST', 'populations?validateOnly=true', { vidRanges: ranges([1, 9]), default: true }),
@@ -195,17 +195,17 @@ describe('a model line', () => {
 
   it.each<[string, unknown, string]>([
     ['empty', [''], 'modelLines[0]'],
-    ['too long', ['x'.repeat(256)], 'modelLines[0]'],
-    ['named twice', ['twice/a', 'twice/a'], 'modelLines[1]'],
-    ['one of 1001', Array.from({ length: 1001 }, (_, i) => `many/${i}`), 'modelLines'],
-    ['no text', [7], 'modelLines[0]'],
-  ])('is rejected when it is %s', async (_, modelLines, field) => {
+    ['256 characters long', ['x'.repeat(256)], 'modelLines[0]'],
+    ['a duplicate', ['twice/a', 'twice/a'], 'modelLines[1]'],
+    ['one of 1,001', Array.from({ length: 1001 }, (_, i) => `many/${i}`), 'modelLines'],
+    ['not a string', [7], 'modelLines[0]'],
+  ])('is rejected if it is %s', async (_, modelLines, field) => {
     const error = `400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${field}`;
     expect(errorOf(await create('lines', { modelLines }))).toBe(error);
     expect(errorOf(await change('other', { modelLines }))).toBe(error);
   });
 
-  it('that is wanted by many at once goes to one of them', async () => {
+  it('is accepted in exactly one of 8 concurrent creates that name it', async () => {
     const replies = await Promise.all(
       Array.from({ length: 8 }, (_, i) => create(`wants${i}`, { modelLines: ['wanted'] })),
     );
@@ -217,7 +217,7 @@ describe('a model line', () => {
 });
 
 describe('the default population', () => {
-  it('is at most one: the next one takes it from the one before', async () => {
+  it('is replaced when another population becomes the default', async () => {
     const first = await ok(create('default1', { default: true }));
     expect(await defaults()).toEqual([first.name]);
     await ok(create('default2', { default: true }));
@@ -232,7 +232,7 @@ describe('the default population', () => {
     expect(await defaults()).toEqual([]);
   });
 
-  it('is one after many were set at once, and every change has its audit entry', async () => {
+  it('is unique after 10 concurrent requests to set it, and every change has an audit entry', async () => {
     await ok(create('race'));
     for (let round = 0; round < 4; round++) {
       // Remove the existing default first. Otherwise the row of that default would make the requests wait for each

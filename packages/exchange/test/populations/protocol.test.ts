@@ -88,8 +88,8 @@ async function findingsOf(measurement: { name: string }): Promise<string[]> {
     .map(({ code, field }) => `${code} ${field}`);
 }
 
-describe('without a population', () => {
-  it('a measurement is direct, and says why', async () => {
+describe('a measurement if no population exists', () => {
+  it('is direct, and has findings with the reason', async () => {
     const measurement = await measure();
     expect(measurement.protocolConfig).toEqual({ measurementType: 'REACH', direct: {} });
     expect(await findingsOf(measurement)).toEqual([
@@ -99,7 +99,7 @@ describe('without a population', () => {
   });
 });
 
-describe('with populations', () => {
+describe('a measurement if populations exist', () => {
   const { reachRingModulus, reachAndFrequencyRingModulus: _, ...roles } = SHARE_SHUFFLE;
   let fingerprints: Record<string, string>;
   beforeAll(async () => {
@@ -120,7 +120,7 @@ describe('with populations', () => {
     populationFingerprint: fingerprints[id],
   });
 
-  it('a measurement and its requisitions carry all that the parties agree on', async () => {
+  it('shows its protocol and population, also in requisitions, and rejects a direct fulfillment', async () => {
     const measurement = await measure();
     const protocolConfig = { measurementType: 'REACH', honestMajorityShareShuffle: config('everybody') };
     expect(measurement.protocolConfig).toEqual(protocolConfig);
@@ -135,7 +135,7 @@ describe('with populations', () => {
     );
   });
 
-  it('counts the people of its model line, and nobody where no population has the line', async () => {
+  it('uses the population of its model line, and is direct if no population has this model line', async () => {
     const { protocolConfig } = await measure({ modelLine: 'modelLines/a' });
     expect(protocolConfig.honestMajorityShareShuffle).toEqual(config('line'));
     const unknown = await measure({ modelLine: 'modelLines/b' });
@@ -145,7 +145,7 @@ describe('with populations', () => {
     expect(moved.protocolConfig.honestMajorityShareShuffle).toEqual(config('line'));
   });
 
-  it('may sample an interval that goes on at the first register, which a direct one may not', async () => {
+  it('can have a sampling interval that wraps around, for which a direct measurement gets a finding', async () => {
     const vidSamplingInterval = { start: 0.75, width: 0.5 };
     const wrapping = await measure({ vidSamplingInterval });
     expect(wrapping.protocolConfig.honestMajorityShareShuffle).toEqual(config('everybody'));
@@ -155,7 +155,7 @@ describe('with populations', () => {
     ]);
   });
 
-  it('keeps the population that it was created with', async () => {
+  it('keeps its population when the default population changes', async () => {
     const measurement = await measure();
     await ok(operator('PATCH', 'populations/line', { default: true }));
     expect((await measure()).protocolConfig.honestMajorityShareShuffle).toEqual(config('line'));
@@ -163,7 +163,7 @@ describe('with populations', () => {
     await ok(operator('PATCH', 'populations/everybody', { default: true }));
   });
 
-  it('is direct where a provider does not support it, or its limits do not fit', async () => {
+  it('is direct if a provider does not support the protocol, or maximumFrequency is out of range', async () => {
     const at = 'measurementSpec.message.reachAndFrequency.maximumFrequency';
     for (const [spec, providers, field] of [
       [{}, [streamly, dailynews], `dataProviders[${dailynews.name}]`],
@@ -182,7 +182,7 @@ describe('with populations', () => {
     expect((await measure({}, [streamly])).protocolConfig).toEqual({ measurementType: 'REACH', direct: {} });
   });
 
-  it('is direct where no duchy would take part', async () => {
+  it('is direct if duchies would reject its spec or its signature', async () => {
     const at = 'measurementSpec.message';
     for (const [spec, field] of [
       [{ vidSamplingInterval: { start: 0.5, width: 0.0009 } }, `${at}.vidSamplingInterval.width`],
@@ -209,7 +209,7 @@ describe('with populations', () => {
     expect((await measure()).protocolConfig.direct).toBeUndefined();
   });
 
-  it('ends like any other when it is cancelled or refused', async () => {
+  it('keeps its protocol when it is cancelled, and when a requisition is refused', async () => {
     const measurement = await measure();
     const cancelled = await ok(post(exchange, acme, `${measurement.name}:cancel`));
     expect(cancelled).toMatchObject({ state: 'CANCELLED', protocolConfig: measurement.protocolConfig });

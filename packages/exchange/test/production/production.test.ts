@@ -34,7 +34,7 @@ const password = randomBytes(16).toString('hex');
 const account = ordinaryAccount();
 const title = account
   ? 'production mode'
-  : 'production mode (skipped: we are root, there is no unshare --user, and nobody may not read this folder)';
+  : 'production mode (skipped: running as root without unshare --user, and uid 65534 cannot read this folder)';
 
 let folder: string;
 let children: MexProcess[] = [];
@@ -136,7 +136,7 @@ describe.skipIf(account === undefined)(title, () => {
     );
   }
 
-  it('serves the parties that its own issuer vouches for, and drains when it is told to stop', async () => {
+  it('accepts only tokens of its issuer, and completes an open request after SIGTERM', async () => {
     const exchange = mex('serve', config());
     const url = await urlOf(exchange);
 
@@ -212,7 +212,7 @@ describe.skipIf(account === undefined)(title, () => {
     };
   }
 
-  it('serves over TLS, with keys that its issuer publishes over https', async () => {
+  it('serves over TLS, and verifies tokens with keys that it fetches from the issuer over https', async () => {
     const identity = await selfSigned();
     const [certFile, keyFile] = [write('cert.pem', identity.cert), write('key.pem', identity.key)];
     const issuer = https.createServer(identity, (_request, response) =>
@@ -264,7 +264,7 @@ describe.skipIf(account === undefined)(title, () => {
 
   // The tests that run only in `npm run stress` start `mex` for each rule. Other tests check the same rules without a
   // process.
-  it.runIf(isStress)('refuses to start with a misspelt setting', async () => {
+  it.runIf(isStress)('refuses to start with a misspelled setting', async () => {
     const settings = config({ tls: { certfile: 'x' } as never });
     await expectRefusal(mex('serve', settings), [/tls\.certFile is required/, /tls\.certfile/]);
   });
@@ -277,7 +277,7 @@ describe.skipIf(account === undefined)(title, () => {
     expect(stdout).not.toContain('listening');
   }
 
-  it('says that the database does not answer', async () => {
+  it('exits with code 1 and prints the connection error if the database is unreachable', async () => {
     const nowhere = `postgres://${app}:${password}@127.0.0.1:1/mex`;
     const { code, stderr } = await mex('serve', config({ databaseUrl: nowhere })).ended;
     expect({ code, stderr }).toEqual({
@@ -287,7 +287,7 @@ describe.skipIf(account === undefined)(title, () => {
     expect(stderr).not.toContain(password);
   });
 
-  it.runIf(isStress)('keeps development mode out of its database', async () => {
+  it.runIf(isStress)('prevents development mode from starting on its database', async () => {
     const development = mex('serve --dev', config({ databaseUrl: as(own) }));
     const outcome = await Promise.race([
       development.ended,
@@ -300,7 +300,7 @@ describe.skipIf(account === undefined)(title, () => {
     expect(existsSync(join(folder, 'data', 'dev.json'))).toBe(false);
   });
 
-  it.runIf(isStress && process.geteuid!() === 0)('refuses root', () => {
+  it.runIf(isStress && process.geteuid!() === 0)('refuses to start as root', () => {
     const file = write('config.json', JSON.stringify(config()));
     const { status, stderr } = spawnSync(process.execPath, [MEX, 'serve'], {
       env: { PATH: process.env.PATH, MEX_CONFIG: file },
@@ -310,7 +310,7 @@ describe.skipIf(account === undefined)(title, () => {
   });
 
   // Keep this test last, because its change to the database cannot be undone.
-  it.runIf(isStress)('refuses a database that has served development mode', async () => {
+  it.runIf(isStress)('refuses to start on a database that has served development mode', async () => {
     await onServer(as(own), "UPDATE settings SET value = 'development' WHERE key = 'mode'");
     const { code, stderr } = await mex('serve', config()).ended;
     expect({ code, stderr }).toEqual({

@@ -45,11 +45,13 @@ export function problemsOf(change: Partial<Config> = {}, around: Partial<Process
  * Defines one test for each case. The test checks that there is exactly one problem and that it matches the pattern.
  */
 export function refuses(cases: [title: string, problems: () => string[], words: RegExp][]): void {
-  it.each(cases)('refuses %s', (_title, problems, words) => {
+  it.each(cases)('configProblems reports one problem for %s', (_title, problems, words) => {
     expect(problems()).toEqual([expect.stringMatching(words)]);
   });
 }
 
 export function accepts(cases: [title: string, problems: () => string[]][]): void {
-  it.each(cases)('accepts %s', (_title, problems) => expect(problems()).toEqual([]));
+  it.each(cases)('configProblems reports no problem for %s', (_title, problems) =>
+    expect(problems()).toEqual([]),
+  );
 }

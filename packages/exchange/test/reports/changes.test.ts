@@ -38,7 +38,7 @@ async function reportChanges(token: string, count: number, only?: { name: string
   return lines;
 }
 
-it('are announced when they are created, updated, settled and deleted', async () => {
+it('the change log lists a report when it is created, updated, completed and deleted', async () => {
   const token = await tokenNow(exchange, acme);
   const report = await createReport(exchange, acme);
   const measurement = await createMeasurement(exchange, acme, [streamly]);
@@ -57,7 +57,7 @@ it('are announced when they are created, updated, settled and deleted', async ()
   expect(changes.every(({ name }: { name: string }) => name === report.name)).toBe(true);
 });
 
-it('have a new version only when the state is another one, whatever the number of measurements', async () => {
+it('a report gets a new version only when its state changes, not when each measurement ends', async () => {
   const measurements = [];
   for (let i = 0; i < 6; i++) measurements.push(await createMeasurement(exchange, acme, [streamly]));
   const token = await tokenNow(exchange, acme);
@@ -71,7 +71,7 @@ it('have a new version only when the state is another one, whatever the number o
   expect(await reportChanges(token, 2)).toEqual(['RUNNING 1', 'COMPLETE 2']);
 });
 
-it('of many that wait for one measurement are all announced', async () => {
+it('all 60 reports of one measurement are logged as INCOMPLETE after it is cancelled', async () => {
   const measurement = await createMeasurement(exchange, acme, [streamly]);
   const token = await tokenNow(exchange, acme);
   for (let i = 0; i < 60; i++) await createReport(exchange, acme, [measurement]);
@@ -80,7 +80,7 @@ it('of many that wait for one measurement are all announced', async () => {
   expect(lines.filter((line) => line === 'INCOMPLETE 2')).toHaveLength(60);
 });
 
-it('lose a measurement to retention: the report is INCOMPLETE, and is announced as such', async () => {
+it('a report becomes INCOMPLETE in the change log when retention removes its measurements', async () => {
   const measurements = [await succeeded(exchange, acme, streamly), await succeeded(exchange, acme, streamly)];
   const token = await tokenNow(exchange, acme);
   const report = await createReport(exchange, acme, measurements);

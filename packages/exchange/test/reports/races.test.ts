@@ -78,7 +78,7 @@ async function requireWholeHistory({ name }: { name: string }): Promise<void> {
   expect(row!.version).toBe(rows.length);
 }
 
-it('of two updates with the same etag, one is made and the other is told to read again', async () => {
+it('one of two concurrent updates with the same etag fails with REPORT_ETAG_MISMATCH', async () => {
   for (let i = 0; i < ROUNDS; i++) {
     const report = await newReport();
     const update = (title: string) => ({ etag: report.etag, title });
@@ -93,7 +93,7 @@ it('of two updates with the same etag, one is made and the other is told to read
   }
 });
 
-it('of an update and a deletion, the deletion is made, before or after', async () => {
+it('a deletion succeeds concurrently with an update, which succeeds or fails with REPORT_NOT_FOUND', async () => {
   const seen = new Set<string>();
   for (let i = 0; i < ROUNDS; i++) {
     const { name: measurement } = await newMeasurement();
@@ -112,7 +112,7 @@ it('of an update and a deletion, the deletion is made, before or after', async (
   expect(seen.size).toBeGreaterThan(0);
 });
 
-it('of creates with one requestId, also with one chosen ID, there is one report', async () => {
+it('concurrent creates with the same requestId create one report, with or without a reportId', async () => {
   for (let i = 0; i < ROUNDS; i++) {
     const body = { ...reportRequest(), requestId: `twice-${i}` };
     const path = i % 2 === 0 ? 'reports' : `reports?reportId=twice-${i}`;
@@ -123,7 +123,7 @@ it('of creates with one requestId, also with one chosen ID, there is one report'
   }
 });
 
-it('of creates with one chosen ID and different content, one is made', async () => {
+it('one of two concurrent creates with the same reportId fails with REPORT_ALREADY_EXISTS', async () => {
   for (let i = 0; i < ROUNDS; i++) {
     const path = `reports?reportId=chosen-${i}`;
     const replies = await Promise.all(
@@ -133,7 +133,7 @@ it('of creates with one chosen ID and different content, one is made', async () 
   }
 });
 
-it('a measurement that ends while it is appended leaves no report behind', async () => {
+it('a report becomes COMPLETE even if its measurements end while one is appended', async () => {
   const reports = [];
   for (let i = 0; i < ROUNDS; i++) {
     const [first, second] = [await newMeasurement(), await newMeasurement()];

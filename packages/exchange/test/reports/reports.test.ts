@@ -58,7 +58,7 @@ describe('a report', () => {
     expect(reports).toEqual([listed]);
   });
 
-  it('has a definition that is sealed or readable, and exactly one', async () => {
+  it('requires exactly one of definition and sealedDefinition', async () => {
     const { sealedDefinition, ...input } = reportRequest();
     const definition = JSON.stringify({ title: 'Spring' });
     expect((await ok(send({ ...input, definition }))).definition).toBe(definition);
@@ -68,7 +68,7 @@ describe('a report', () => {
     );
   });
 
-  it('is found under the ID that was chosen, which is taken from then on, also once it is deleted', async () => {
+  it('gets the chosen reportId, which its consumer cannot reuse, even after the report is deleted', async () => {
     const { name } = await create([], '?reportId=spring');
     expect(name).toBe(`${acme.name}/reports/spring`);
     for (const query of ['?reportId=spring', '?reportId=spring&validateOnly=true']) {
@@ -95,7 +95,7 @@ describe('a report', () => {
     expect(second.name).not.toBe(first.name);
   });
 
-  it('is not written by validateOnly', async () => {
+  it('is not created, updated or deleted with validateOnly', async () => {
     const report = await create();
     const before = await stored(exchange);
     expect(await ok(send(reportRequest(), '?validateOnly=true'))).toMatchObject({
@@ -111,7 +111,7 @@ describe('a report', () => {
     expect(await stored(exchange)).toEqual(before);
   });
 
-  it('is bounded in all its parts', async () => {
+  it('is rejected if a field exceeds its limit, or definitionHash has the wrong length', async () => {
     const input = reportRequest();
     const { sealedDefinition: _, ...open } = input;
     await ok(send({ ...input, sealedDefinition: sealed(64 * 1024), sealedAnswer: sealed(1024 * 1024) }));
@@ -126,7 +126,7 @@ describe('a report', () => {
     for (const [body, field] of wrong) expect(errorOf(await send(body))).toBe(`${INVALID} ${field}`);
   });
 
-  it('is gone after it was deleted, and leaves its measurements as they are', async () => {
+  it('is not found after deletion, its content is erased, and its measurements are unchanged', async () => {
     const measurement = await ask();
     const report = await create([measurement]);
     expect(await ok(remove(exchange, acme, report.name))).toEqual(report);
@@ -143,7 +143,7 @@ describe('a report', () => {
     expect(row!.row).toMatch(/^\([^(]*,,,,,,,0,DELETED,/);
   });
 
-  it('cannot be stored without an end', async () => {
+  it('is rejected with TOO_MANY_REPORTS if its consumer has 10,000 reports', async () => {
     await exchange.database.query(
       `INSERT INTO reports (consumer, id, definition, definition_hash, measurement_count, state, revision, version,
          create_time, update_time)
@@ -157,7 +157,7 @@ describe('a report', () => {
 });
 
 describe('the measurements of a report', () => {
-  it('are appended in their order, and may be repeated', async () => {
+  it('are appended in order, and are unchanged if an update repeats them', async () => {
     const [first, second] = [await ask(), await ask()];
     const report = await create([first]);
     const added = { key: reportKey(), measurement: second.name };
@@ -170,7 +170,7 @@ describe('the measurements of a report', () => {
     expect(await get(exchange, acme, report.name)).toEqual(repeated);
   });
 
-  it('are never replaced: another one under a known key is rejected with its field', async () => {
+  it('are never replaced: another measurement with an existing key is rejected', async () => {
     const [first, second] = [await ask(), await ask()];
     const report = await create([first]);
     const measurements = [
@@ -212,7 +212,7 @@ describe('the measurements of a report', () => {
     expect(errorOf(await update(report, { measurements: absent }))).toBe(wrong[0]![1]);
   });
 
-  it('are 5,000 at most', async () => {
+  it('are limited to 5,000', async () => {
     const { name } = await ask();
     const entries = (count: number) =>
       Array.from({ length: count }, () => ({ key: reportKey(), measurement: name }));
@@ -225,8 +225,8 @@ describe('the measurements of a report', () => {
   });
 });
 
-describe('an update', () => {
-  it('needs the etag that was read', async () => {
+describe('an update of a report', () => {
+  it('requires the current etag', async () => {
     const report = await create();
     const renamed = await ok(update(report, { title: 'First' }));
     const stale = await update(report, { title: 'Second' });
@@ -237,7 +237,7 @@ describe('an update', () => {
     expect((await get(exchange, acme, report.name)).title).toBe('First');
   });
 
-  it('is not rejected because a measurement has ended, which moves neither etag nor time', async () => {
+  it('is accepted after a measurement has ended, which changes neither etag nor updateTime', async () => {
     const measurement = await ask();
     const report = await create([measurement]);
     await end(exchange, streamly, measurement);
@@ -245,7 +245,7 @@ describe('an update', () => {
     await ok(update(report, { sealedAnswer: sealed(100) }));
   });
 
-  it('replaces title and answer, and keeps what it does not have', async () => {
+  it('replaces title and sealedAnswer, and keeps the one that it omits', async () => {
     const [title, sealedAnswer] = ['Spring', sealed(1000)];
     const first = await ok(update(await create(), { title, sealedAnswer }));
     const second = await ok(update(first, { title: 'Summer' }));
@@ -255,7 +255,7 @@ describe('an update', () => {
     expect(third.sealedAnswer).not.toEqual(sealedAnswer);
   });
 
-  it('may repeat the definition, which never changes', async () => {
+  it('accepts the unchanged definition, and rejects another one', async () => {
     const report = await create();
     const same = await ok(update(report, { ...report, title: 'x' }));
     const { sealedDefinition, definitionHash } = reportRequest();
@@ -268,7 +268,7 @@ describe('an update', () => {
   });
 });
 
-describe('the state', () => {
+describe('the state of a report', () => {
   it('is PLANNED, RUNNING, COMPLETE and RUNNING again, as measurements are appended and end', async () => {
     const report = await create();
     expect(report.state).toBe('PLANNED');
@@ -299,7 +299,7 @@ describe('the state', () => {
     expect(await stateOf(exchange, acme, report)).toBe('INCOMPLETE');
   });
 
-  it('selects what is listed, newest first', async () => {
+  it('filters the list of reports, which is ordered newest first', async () => {
     const planned = [await create(), await create()];
     const complete = await create([await succeeded(exchange, acme, streamly)]);
     const list = async (query: string): Promise<string[]> => {

@@ -37,12 +37,12 @@ const bigEndian = (nonce: bigint) => Buffer.from(nonce.toString(16).padStart(16,
 describe.each([
   ['8 bytes big-endian', (nonce: bigint) => sha256(bigEndian(nonce))],
   ['its decimal text', (nonce: bigint) => sha256(nonce.toString())],
-])('with the nonceHash over %s', (_preimage, hash) => {
+])('a nonce with a nonceHash over %s', (_preimage, hash) => {
   describe.each([
     ['a number', (nonce: bigint) => nonce],
     ['a string', (nonce: bigint) => nonce.toString()],
-  ])('and the nonce as %s', (_form, write) => {
-    it.each(NONCES)('%s goes from create to both views unchanged', async (nonce) => {
+  ])('sent as %s', (_form, write) => {
+    it.each(NONCES)('%s is returned unchanged by fulfillDirect and in both views', async (nonce) => {
       const request = measurementRequest(acme, [streamly], [nonce]);
       const entry = request.dataProviders[streamly.name]!;
       entry.nonceHash = hash(nonce);
@@ -72,7 +72,7 @@ describe.each([
   });
 });
 
-describe('a nonceHash over another form of the nonce', () => {
+describe('a nonceHash', () => {
   /**
    * This nonce looks different in every encoding: its bytes are not a palindrome, its first byte is zero, and the sign
    * bit of its lower half is set.
@@ -91,8 +91,8 @@ describe('a nonceHash over another form of the nonce', () => {
     ['decimal text with a line end', NONCE, `${NONCE}\n`],
     ['hexadecimal text', NONCE, NONCE.toString(16)],
     ['the text of its bytes', NONCE, bigEndian(NONCE).toString('hex')],
-    ['nothing', NONCE, ''],
-  ])('%s matches neither at create nor at fulfillDirect', async (_form, nonce, preimage) => {
+    ['an empty text', NONCE, ''],
+  ])('over %s does not match the nonce at create or at fulfillDirect', async (_form, nonce, preimage) => {
     const request = measurementRequest(acme, [streamly], [nonce]);
     const entry = request.dataProviders[streamly.name]!;
     entry.nonceHash = sha256(preimage);
@@ -110,13 +110,13 @@ describe('a nonceHash over another form of the nonce', () => {
   });
 });
 
-describe('a nonce that is not the one', () => {
+describe('a wrong nonce', () => {
   it.each([
     [2n ** 53n + 1n, 2n ** 53n],
     [2n ** 63n, 2n ** 63n - 1n],
     [2n ** 64n - 1n, 2n ** 64n - 2n],
     [0n, 1n],
-  ])('%s is not %s: nothing changes', async (nonce, other) => {
+  ])('is rejected and changes nothing: %s expected, %s sent', async (nonce, other) => {
     const measurement = await createMeasurement(exchange, acme, [streamly], [nonce]);
     const requisition = await requisitionOf(exchange, streamly, measurement);
     const before = await stored(exchange);
@@ -128,7 +128,7 @@ describe('a nonce that is not the one', () => {
     expect(await get(exchange, streamly, requisition.name)).toEqual(requisition);
   });
 
-  it('is no integer of 64 bits', async () => {
+  it('is rejected if it is not an unsigned 64-bit integer', async () => {
     const requisition = await requisitionOf(
       exchange,
       streamly,

@@ -48,7 +48,7 @@ const consumerName = (requisition: Requisition) =>
 const reread = (provider: DevParty, requisition: Requisition) => get(exchange, provider, requisition.name);
 
 describe('a requisition', () => {
-  it('has exactly the fields of the contract, under the name of the view it is read through', async () => {
+  it('has exactly the fields of the contract, and a name below the parent through which it is read', async () => {
     const request = measurementRequest(acme, [streamly, chirper]);
     const measurement = await ok(post(exchange, acme, `${acme.name}/measurements`, request));
     const requisition = await requisitionOf(exchange, streamly, measurement);
@@ -74,7 +74,7 @@ describe('a requisition', () => {
     expect(requisitions).toHaveLength(2);
   });
 
-  it('is not found under another parent, nor when it does not exist', async () => {
+  it('is not found under another parent, or if it does not exist', async () => {
     const one = (await begin()).requisitions[0];
     const other = (await begin([streamly])).measurement;
     for (const [party, name] of [
@@ -104,7 +104,7 @@ describe('a requisition', () => {
 describe('listing requisitions', () => {
   const states = (reply: Reply['json']) => reply.requisitions.map((r: Requisition) => r.state).toSorted();
 
-  it('shows a provider its own and a consumer those of one measurement', async () => {
+  it('returns a provider its own requisitions, and a consumer those of one measurement', async () => {
     const { measurement } = await begin();
     const own = await get(exchange, streamly, `${streamly.name}/requisitions?pageSize=1000`);
     expect(new Set(own.requisitions.map((r: Requisition) => r.dataProvider))).toEqual(
@@ -142,7 +142,7 @@ describe('listing requisitions', () => {
     expect(await ofProvider(`${earlier}&filter.states=UNFULFILLED`)).toEqual(await ofProvider(earlier));
   });
 
-  it('pages, in both views', async () => {
+  it('returns every requisition once across pages, in both views', async () => {
     const { measurement } = await begin([streamly, chirper, dailynews]);
     for (const [party, parent] of [
       [acme, measurement.name],
@@ -162,8 +162,8 @@ describe('listing requisitions', () => {
   });
 });
 
-describe('fulfilling', () => {
-  it('answers the requisition FULFILLED, with a new etag and the context as given', async () => {
+describe('fulfilling a requisition', () => {
+  it('returns state FULFILLED, a new etag and the unchanged fulfillmentContext', async () => {
     const { measurement, requisitions } = await begin();
     const [requisition] = requisitions;
     const fulfillmentContext = { buildLabel: 'v7 "final"', warnings: ['late data', 'ünïcode \u{1f642}'] };
@@ -189,7 +189,7 @@ describe('fulfilling', () => {
     });
   });
 
-  it('the last one carries the measurement to SUCCEEDED in the same answer', async () => {
+  it('returns measurementState SUCCEEDED for the last requisition of a measurement', async () => {
     const { requisitions } = await begin();
     await ok(fulfill(exchange, streamly, requisitions[0], 1n));
     expect(await ok(fulfill(exchange, chirper, requisitions[1], 2n))).toMatchObject({
@@ -198,7 +198,7 @@ describe('fulfilling', () => {
     });
   });
 
-  it('may name any usable certificate of the provider, which the results then name', async () => {
+  it('accepts any usable certificate of the provider, which the results then name', async () => {
     const { measurement, requisitions } = await begin([streamly]);
     const certificate = await addCertificate(exchange, streamly.name, 'signing');
     expect(await ok(fulfill(exchange, streamly, requisitions[0], 1n, { certificate }))).toMatchObject({
@@ -208,8 +208,8 @@ describe('fulfilling', () => {
   });
 });
 
-describe('refusing', () => {
-  it.each(REFUSAL_JUSTIFICATIONS)('for %s fails the measurement, which says why', async (justification) => {
+describe('refusing a requisition', () => {
+  it.each(REFUSAL_JUSTIFICATIONS)('for %s fails the measurement with this reason', async (justification) => {
     const { measurement, requisitions } = await begin([streamly]);
     const [requisition] = requisitions;
     const message = 'not “this” quarter';
@@ -231,7 +231,7 @@ describe('refusing', () => {
     }
   });
 
-  it('withdraws the other open requisitions, with new etags, and leaves a fulfilled one as it is', async () => {
+  it('withdraws the other open requisitions with new etags, and keeps a fulfilled one unchanged', async () => {
     const { requisitions } = await begin([streamly, chirper, dailynews]);
     const [done, open, refusing] = requisitions;
     const fulfilled = await ok(fulfill(exchange, streamly, done, 1n));
@@ -249,7 +249,7 @@ describe('refusing', () => {
     expect(withdrawn.updateTime > open.updateTime).toBe(true);
   });
 
-  it('needs a known justification, and takes no message for an answer', async () => {
+  it('requires a known justification, but no message', async () => {
     const { measurement, requisitions } = await begin([streamly]);
     const wrong = (body: object) => post(exchange, streamly, `${requisitions[0].name}:refuse`, body);
     const { etag } = requisitions[0];
@@ -265,35 +265,32 @@ describe('refusing', () => {
   });
 });
 
-describe('the order of the checks', () => {
+describe('a request to fulfill or refuse a requisition', () => {
   const verbs = {
     fulfil: (provider: DevParty, r: Requisition, changes?: object) =>
       fulfill(exchange, provider, r, 1n, changes),
     refuse: (provider: DevParty, r: Requisition) => refuse(exchange, provider, r),
   };
 
-  it.each(['fulfil', 'refuse'] as const)(
-    'to %s: an etag is required, and a stale one aborts',
-    async (verb) => {
-      const { requisitions } = await begin([streamly]);
-      const [requisition] = requisitions;
-      const before = await stored(exchange);
-      const { etag: _, ...without } = requisition;
-      expect(errorOf(await verbs[verb](streamly, without))).toBe(
-        '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET etag',
-      );
-      expect(errorOf(await verbs[verb](streamly, { ...requisition, etag: '' }))).toBe(
-        '400 INVALID_ARGUMENT INVALID_FIELD_VALUE etag',
-      );
-      const stale = await verbs[verb](streamly, { ...requisition, etag: 'stale' });
-      expect(errorOf(stale)).toBe('409 ABORTED REQUISITION_ETAG_MISMATCH');
-      expect(metadata(stale)).toEqual({ requestEtag: 'stale', actualEtag: requisition.etag });
-      expect(await stored(exchange)).toEqual(before);
-    },
-  );
+  it.each(['fulfil', 'refuse'] as const)('requires an etag, and aborts if it is stale (%s)', async (verb) => {
+    const { requisitions } = await begin([streamly]);
+    const [requisition] = requisitions;
+    const before = await stored(exchange);
+    const { etag: _, ...without } = requisition;
+    expect(errorOf(await verbs[verb](streamly, without))).toBe(
+      '400 INVALID_ARGUMENT REQUIRED_FIELD_NOT_SET etag',
+    );
+    expect(errorOf(await verbs[verb](streamly, { ...requisition, etag: '' }))).toBe(
+      '400 INVALID_ARGUMENT INVALID_FIELD_VALUE etag',
+    );
+    const stale = await verbs[verb](streamly, { ...requisition, etag: 'stale' });
+    expect(errorOf(stale)).toBe('409 ABORTED REQUISITION_ETAG_MISMATCH');
+    expect(metadata(stale)).toEqual({ requestEtag: 'stale', actualEtag: requisition.etag });
+    expect(await stored(exchange)).toEqual(before);
+  });
 
   it.each(['FULFILLED', 'REFUSED', 'WITHDRAWN'])(
-    'a %s requisition: stale etag first, then state',
+    'is rejected for a stale etag before the state if the requisition is %s',
     async (state) => {
       const { measurement, requisitions } = await begin();
       const [requisition] = requisitions;
@@ -313,7 +310,7 @@ describe('the order of the checks', () => {
     },
   );
 
-  it('is: caller, body, existence, etag, nonce, certificate', async () => {
+  it('is checked in this order: caller, body, existence, etag, nonce, certificate', async () => {
     const { requisitions } = await begin();
     const [requisition] = requisitions;
     const absent = { name: `${streamly.name}/requisitions/absent`, etag: 'stale' };
@@ -348,7 +345,7 @@ describe('the order of the checks', () => {
     ['held', { revocationState: 'HOLD' }],
     ['expired', { notAfter: '2021-01-01' }],
     ['early', { notBefore: '2099-01-01' }],
-  ])('a certificate that is %s cannot fulfil', async (id, fields) => {
+  ])('is rejected if its certificate is %s', async (id, fields) => {
     const { requisitions } = await begin([streamly]);
     const certificate = await addCertificate(exchange, streamly.name, id, fields);
     const reply = await fulfill(exchange, streamly, requisitions[0], 1n, { certificate });
@@ -357,7 +354,7 @@ describe('the order of the checks', () => {
     expect(await reread(streamly, requisitions[0])).toEqual(requisitions[0]);
   });
 
-  it('every member of a fulfilment is required but the context', async () => {
+  it('requires every field of a fulfillment except fulfillmentContext', async () => {
     const { requisitions } = await begin([streamly]);
     const reply = await post(exchange, streamly, `${requisitions[0].name}:fulfillDirect`, {});
     expect(errorOf(reply)).toBe(

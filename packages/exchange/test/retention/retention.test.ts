@@ -87,8 +87,8 @@ async function ended(): Promise<Record<'SUCCEEDED' | 'FAILED' | 'CANCELLED', Jso
 
 const remove = { removeTerminalAfterDays: 30 };
 
-describe('the retention', () => {
-  it('runs where it is configured, and only there', async () => {
+describe('the retention job', () => {
+  it('runs only on an exchange that configures it', async () => {
     expect(loadConfig({}).retention).toBeUndefined();
     const retention = { cancelPendingAfterDays: 30, removeTerminalAfterDays: 30 };
     const keen = await startExchange({ retention });
@@ -113,7 +113,7 @@ describe('the retention', () => {
     expect(await count(EXPIRED)).toBe(0);
   });
 
-  it('cancels what was pending for too long, and withdraws what nobody fulfilled', async () => {
+  it('cancels measurements that are pending for too long, and withdraws unfulfilled requisitions', async () => {
     const measurement = await createMeasurement(exchange, acme, [streamly, chirper]);
     await ok(fulfill(exchange, streamly, await requisitionOf(exchange, streamly, measurement), 1n));
     await run(replica(9), { cancelPendingAfterDays: 10 });
@@ -135,7 +135,7 @@ describe('the retention', () => {
     ]);
   });
 
-  it('counts from the last change, and its preview changes nothing', async () => {
+  it('removes measurements 30 days after their last change, and its preview changes nothing', async () => {
     const { SUCCEEDED } = await ended();
     const store = replica(31);
     const before = await Promise.all(['measurements', 'requisitions', 'transitions'].map((t) => count(t)));
@@ -193,7 +193,7 @@ describe('a tombstone', () => {
     deleteTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
   });
 
-  it('is what get and batchGet answer for a removed measurement, and no more', async () => {
+  it('is returned by get and batchGet for a removed measurement, with only name, state and times', async () => {
     for (const [state, measurement] of Object.entries(gone)) {
       const tombstone = await get(exchange, acme, measurement.name);
       expect(tombstone).toEqual(left(measurement));
@@ -206,14 +206,14 @@ describe('a tombstone', () => {
     expect(measurements).toEqual([left(gone.FAILED), alive, left(gone.SUCCEEDED), left(gone.FAILED)]);
   });
 
-  it('is what its requisitions are in both views', async () => {
+  it('is returned for the requisitions of a removed measurement, in both views', async () => {
     expect(requisitions).toHaveLength(12);
     for (const requisition of requisitions) {
       expect(await get(exchange, ownerOf(requisition), requisition.name)).toEqual(left(requisition));
     }
   });
 
-  it('is in no list, and has no timeline any more', async () => {
+  it('is in no list, and has an empty timeline', async () => {
     const { measurements } = await get(exchange, acme, `${acme.name}/measurements?pageSize=1000`);
     const listed = measurements.map((m: Json) => m.name);
     expect(listed).toContain(alive.name);
@@ -232,7 +232,7 @@ describe('a tombstone', () => {
     }
   });
 
-  it('is nothing to anyone else', async () => {
+  it('is not visible to other parties', async () => {
     const { name } = gone.FAILED;
     const id = name.split('/').at(-1);
     const foreign = await exchange.call(globex.token, 'GET', `/v2alpha/${globex.name}/measurements/${id}`);
@@ -247,7 +247,7 @@ describe('a tombstone', () => {
     expect(errorOf(not)).toBe('404 NOT_FOUND REQUISITION_NOT_FOUND');
   });
 
-  it('answers its requestId, and nothing else takes it', async () => {
+  it('is returned for its repeated requestId, which its consumer cannot reuse for other content', async () => {
     const tombstone = await get(exchange, acme, first.name);
     const again = await Promise.all(
       Array.from({ length: 8 }, () => post(exchange, acme, `${acme.name}/measurements`, request)),

@@ -52,8 +52,8 @@ async function count(from: string): Promise<number> {
   return row!.n as number;
 }
 
-describe('the retention', () => {
-  it('ends and removes each measurement once, on two replicas at a time', async () => {
+describe('the retention job', () => {
+  it('cancels and removes each measurement once on two concurrent replicas', async () => {
     await load(0, SHARED);
     const [terminal, requisitions] = [
       await count(`measurements WHERE ${TERMINAL}`),
@@ -76,7 +76,7 @@ describe('the retention', () => {
     expect(await count(`transitions WHERE cause = 'expired'`)).toBe(SHARED - terminal);
   });
 
-  it('lets a create through while a batch is removed and not yet committed', async () => {
+  it('does not block a create while the removal of a batch is not committed', async () => {
     await load(100_000, BATCH);
     const { acme, streamly } = castOf(exchange);
     const client = new pg.Client({ connectionString: exchange.database.url });
@@ -94,7 +94,7 @@ describe('the retention', () => {
     }
   });
 
-  it(`removes ${ROWS * 0.4} in batches of ${BATCH}, and no create waits for it`, async () => {
+  it(`removes ${ROWS * 0.4} measurements in batches of ${BATCH}, and blocks no create`, async () => {
     await load(200_000, ROWS);
     const terminal = await count(`measurements WHERE ${TERMINAL} AND ${OLD}`);
     const before = await count('measurement_tombstones');
@@ -130,7 +130,7 @@ describe('the retention', () => {
   });
 });
 
-describe('what only the retention may do', () => {
+describe('the database', () => {
   const ROLE = 'mex_retention_app';
   let owner: pg.Client;
   let app: pg.Client;
@@ -179,7 +179,7 @@ describe('what only the retention may do', () => {
     expect(await attempt(owner, PRETEND, `TRUNCATE ${log}`)).toBe(refused);
   });
 
-  it('gives the serving role no right to delete, whatever it pretends', async () => {
+  it('denies the serving role every DELETE, even if it sets mex.removing', async () => {
     for (const table of [
       'transitions',
       'audit_entries',
@@ -197,7 +197,7 @@ describe('what only the retention may do', () => {
     expect(await attempt(owner, PRETEND, 'DELETE FROM audit_entries')).toBe('audit_entries is append-only');
   });
 
-  it('removes what has ended, for the serving role, and nothing that is pending', async () => {
+  it('lets the serving role remove ended measurements with remove_measurements, but no pending ones', async () => {
     const pending = `(SELECT array_agg(id) FROM measurements WHERE NOT ${TERMINAL})`;
     const { rows } = await app.query(`SELECT remove_measurements(${pending}, now()) AS n`);
     expect(rows).toEqual([{ n: 0 }]);
@@ -212,7 +212,7 @@ describe('what only the retention may do', () => {
     expect(await count('public.measurement_tombstones')).toBe(before + terminal);
   });
 
-  it('is closed to any other role', async () => {
+  it('denies remove_measurements to any other role', async () => {
     const stranger = `${ROLE}_stranger`;
     await owner.query(`CREATE ROLE ${stranger}`);
     try {

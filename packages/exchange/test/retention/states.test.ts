@@ -51,11 +51,11 @@ async function agesOf(state: MeasurementState): Promise<{ exact: string; later: 
   return row as { exact: string; later: string };
 }
 
-describe.each(MEASUREMENT_STATES)('a measurement that is %s', (state) => {
+describe.each(MEASUREMENT_STATES)('a measurement in state %s', (state) => {
   const kind = KINDS[state];
   const other = kind === 'pending' ? 'terminal' : 'pending';
 
-  it('is found once it is older, and not yet at the exact age', async () => {
+  it('is found a microsecond past the age limit, but not at the exact limit', async () => {
     const { exact, later } = await agesOf(state);
     expect(await expiredMeasurements[kind].find(db, exact, ALL)).not.toContain(ids[state]);
     expect(await expiredMeasurements[kind].find(db, later, ALL)).toContain(ids[state]);
@@ -65,12 +65,12 @@ describe.each(MEASUREMENT_STATES)('a measurement that is %s', (state) => {
     expect(await expiredMeasurements[other].find(db, '2100-01-01T00:00:00Z', ALL)).not.toContain(ids[state]);
   });
 
-  it(`is ${kind === 'pending' ? 'locked to be ended' : 'not ended again'}`, async () => {
+  it(`is ${kind === 'pending' ? 'locked for cancellation' : 'not locked for cancellation'}`, async () => {
     const locked = await db.tx('test', (tx) => lockMeasurements(tx, Object.values(ids)));
     expect(locked.some(({ measurement }) => measurement.id === ids[state])).toBe(kind === 'pending');
   });
 
-  it(`is ${kind === 'pending' ? 'kept by' : 'left to'} the function that removes`, async () => {
+  it(`is ${kind === 'pending' ? 'kept' : 'removed'} by remove_measurements`, async () => {
     const removed = await exchange.database.query('SELECT remove_measurements(ARRAY[$1], now()) AS n', [
       ids[state],
     ]);
@@ -80,7 +80,7 @@ describe.each(MEASUREMENT_STATES)('a measurement that is %s', (state) => {
   });
 });
 
-it('leaves nothing but what it was not told to end or remove', async () => {
+it('removeTerminalAfterDays removes only ended measurements, and cancelPendingAfterDays cancels all pending ones', async () => {
   const clock = () => '2100-01-01T00:00:00.000000Z';
   const count = async (state: string) =>
     (await exchange.database.query('SELECT 1 FROM measurements WHERE state LIKE $1', [state])).length;

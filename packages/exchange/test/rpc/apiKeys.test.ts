@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 const exchange = useExchange({ rate: UNLIMITED });
 const clientBy = ({ token }: { token: string }) => clientOf(exchange.dev, ApiKeys, { token });
 
-it('an API key is shown once, calls for its consumer, and stops when it is deleted', async () => {
+it('an API key is returned once, authenticates as its consumer, and is rejected after it is deleted', async () => {
   const { acme, globex } = castOf(exchange);
   const keys = clientBy(acme);
   const apiKey = { nickname: 'reports', description: 'of the nightly job' };
@@ -33,7 +33,7 @@ it('an API key is shown once, calls for its consumer, and stops when it is delet
   expect(await failureOf(keys.deleteApiKey({ name: made.name }))).toBe('not_found API_KEY_NOT_FOUND');
 });
 
-it('violations name the fields of the message', async () => {
+it('an invalid request is rejected with the names of its protobuf fields', async () => {
   const { acme, globex } = castOf(exchange);
   const parent = acme.name;
   expect(await failureOf(clientBy(acme).createApiKey({ parent, apiKey: {} }))).toBe(

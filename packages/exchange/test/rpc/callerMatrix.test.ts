@@ -116,8 +116,8 @@ const routeOf = (binding: string) => (ROUTES as readonly Route[]).find((one) => 
  */
 const turnOf = (row: number, caller: number) => ((row + caller) % 2 === 0 ? (row + caller) / 2 : undefined);
 
-describe('every caller at every RPC', () => {
-  it('every RPC has a row', () => {
+describe('the caller matrix', () => {
+  it('has a row for every RPC', () => {
     expect([...Object.keys(ROWS), ...COVERED, ...UNSERVED].toSorted()).toEqual(
       [...METHODS.keys()].toSorted(),
     );
@@ -125,33 +125,36 @@ describe('every caller at every RPC', () => {
 
   // In `npm run stress`, every caller requests every target. In other runs, each row tests a different selection of
   // callers and targets.
-  it.each(rows.map((row, i) => [...row, i] as const))('%s as %s', async (name, binding, row, i) => {
-    const method = METHODS.get(name)!;
-    const route = routeOf(binding);
-    const rights = MATRIX[binding]!;
-    const all = targetsOf(route);
-    for (const [j, caller] of callers.entries()) {
-      const turn = turnOf(i, j);
-      if (!isStress && turn === undefined) continue;
-      const denials = new Set<string>();
-      const targets = isStress ? all : someTargets(rights, caller, all, turn!);
-      const work = targets.map(async (target) => {
-        const wanted = expectedOf(row, route, caller, target);
-        if (row.writes === 'blind' && wanted === 'OK') return;
-        const { brief, whole } = await outcomeOf(callOf(caller, method, requestOf(row, route, target)));
-        const got = wanted === 'invalid_argument' ? brief.split(' ')[0] : brief;
-        expect(`${caller.title} at ${target.title}: ${got}`).toBe(
-          `${caller.title} at ${target.title}: ${wanted}`,
-        );
-        if (/^(unauthenticated|permission_denied)/.test(wanted)) denials.add(whole);
-      });
-      await Promise.all(work);
-      // All denials must be the same. Otherwise a denial would reveal whether the target exists.
-      expect(denials.size, caller.title).toBeLessThanOrEqual(1);
-    }
-  });
+  it.each(rows.map((row, i) => [...row, i] as const))(
+    'gives callers the same rights for %s as for %s',
+    async (name, binding, row, i) => {
+      const method = METHODS.get(name)!;
+      const route = routeOf(binding);
+      const rights = MATRIX[binding]!;
+      const all = targetsOf(route);
+      for (const [j, caller] of callers.entries()) {
+        const turn = turnOf(i, j);
+        if (!isStress && turn === undefined) continue;
+        const denials = new Set<string>();
+        const targets = isStress ? all : someTargets(rights, caller, all, turn!);
+        const work = targets.map(async (target) => {
+          const wanted = expectedOf(row, route, caller, target);
+          if (row.writes === 'blind' && wanted === 'OK') return;
+          const { brief, whole } = await outcomeOf(callOf(caller, method, requestOf(row, route, target)));
+          const got = wanted === 'invalid_argument' ? brief.split(' ')[0] : brief;
+          expect(`${caller.title} at ${target.title}: ${got}`).toBe(
+            `${caller.title} at ${target.title}: ${wanted}`,
+          );
+          if (/^(unauthenticated|permission_denied)/.test(wanted)) denials.add(whole);
+        });
+        await Promise.all(work);
+        // All denials must be the same. Otherwise a denial would reveal whether the target exists.
+        expect(denials.size, caller.title).toBeLessThanOrEqual(1);
+      }
+    },
+  );
 
-  it('every target is requested by somebody who may not', () => {
+  it('selects every target at least once for a caller without permission', () => {
     const turns = rows.flatMap(([, binding], i) =>
       callers.flatMap((caller, j) => {
         const turn = turnOf(i, j);
@@ -162,7 +165,7 @@ describe('every caller at every RPC', () => {
     expect(neverSelected(turns)).toEqual([]);
   });
 
-  it.each(UNSERVED)('%s is not served, which callers learn who are known', async (name) => {
+  it.each(UNSERVED)('expects UNIMPLEMENTED from %s for known callers, denial for others', async (name) => {
     for (const caller of callers) {
       const { brief } = await outcomeOf(callOf(caller, METHODS.get(name)!, {}));
       const known = caller.error === undefined;
@@ -170,7 +173,7 @@ describe('every caller at every RPC', () => {
     }
   });
 
-  it('has changed nothing', async () => {
+  it('leaves the stored data unchanged', async () => {
     expect(await stored(world.exchange)).toEqual(before);
   });
 });

@@ -43,7 +43,7 @@ it('a certificate is registered, found by its key, put on hold, released and rev
   expect((await client.getCertificate({ name })).revocationState).toBe(RevocationState.REVOKED);
 });
 
-it('every kind of party has certificates, and other kinds of parties may read them', async () => {
+it('a consumer can get certificates of providers but not of other consumers, and vice versa', async () => {
   const { acme, globex, streamly, chirper } = castOf(exchange);
   for (const [reader, of] of [
     [acme, streamly],
@@ -58,7 +58,7 @@ it('every kind of party has certificates, and other kinds of parties may read th
   expect(await failureOf(clientBy(acme).listCertificates({ parent: streamly.name }))).toBe(denied);
 });
 
-it('violations name the fields of the message', async () => {
+it('an invalid request is rejected with the names of its protobuf fields', async () => {
   const { acme } = castOf(exchange);
   const client = clientBy(acme);
   const create = (x509Der: Uint8Array<ArrayBuffer>) =>

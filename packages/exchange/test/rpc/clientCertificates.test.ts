@@ -95,22 +95,22 @@ async function whyNot(failing: Promise<unknown>): Promise<string> {
   return lines.find((line) => line.requestId === requestId).why;
 }
 
-describe('a client certificate acts for', () => {
-  it('the party whose root issued it, and for nobody else', async () => {
+describe('a client certificate', () => {
+  it('identifies the party whose root issued it, and no other party', async () => {
     const { acme, globex, streamly } = castOf(exchange);
     const caller = await newLeaf(own);
     await call(caller, acme);
     for (const other of [globex, streamly]) expect(await failureOf(call(caller, other))).toBe(DENIED);
   });
 
-  it('the party that it names, of those that share its root', async () => {
+  it('identifies the party that it names if several parties share its root', async () => {
     const { streamly, chirper } = castOf(exchange);
     const caller = await newLeaf(shared, { party: chirper.name });
     await call(caller, chirper);
     expect(await failureOf(call(caller, streamly))).toBe(DENIED);
   });
 
-  it('the party that it names, even if another one registered it', async () => {
+  it('identifies the party that it names even if another party registered it', async () => {
     const { streamly, chirper } = castOf(exchange);
     const caller = await newLeaf(shared, { party: chirper.name });
     await registerAt(streamly, caller);
@@ -118,7 +118,7 @@ describe('a client certificate acts for', () => {
     expect(await failureOf(call(caller, streamly))).toBe(DENIED);
   });
 
-  it('the party that registered it, of those that share its root', async () => {
+  it('identifies the party that registered it if several parties share its root', async () => {
     const { streamly, chirper } = castOf(exchange);
     const caller = await newLeaf(shared);
     await registerAt(streamly, caller);
@@ -126,12 +126,12 @@ describe('a client certificate acts for', () => {
     expect(await failureOf(call(caller, chirper))).toBe(DENIED);
   });
 
-  it('the party that it names, under a root for everybody', async () => {
+  it('identifies the party that it names if its root is trusted for all parties', async () => {
     const { globex } = castOf(exchange);
     await call(await newLeaf(general, { party: globex.name }), globex);
   });
 
-  it('a demo party, with the certificate in dev.json', async () => {
+  it('identifies a demo party if it is the certificate in dev.json', async () => {
     const { acme, globex } = castOf(exchange);
     const { clientCertificatePem: cert, clientPrivateKeyPem: key } = globex;
     const client = clientOf(exchange.dev, Measurements, { identity: { cert, key } });
@@ -139,7 +139,7 @@ describe('a client certificate acts for', () => {
     expect(await failureOf(client.listMeasurements({ parent: acme.name }))).toBe(DENIED);
   });
 
-  it('anybody that a token or an API key beside it names, and nobody if that is bad', async () => {
+  it('is ignored if the request also has a token or an API key, even an invalid one', async () => {
     const { acme, globex } = castOf(exchange);
     const caller = await newLeaf(own);
     const bearer = { authorization: `Bearer ${globex.token}` };
@@ -150,84 +150,88 @@ describe('a client certificate acts for', () => {
   });
 });
 
-describe('a client certificate is not accepted', () => {
+describe('authentication by client certificate', () => {
   it.each<[what: string, make: () => Promise<Issued>, why: RegExp]>([
     [
-      'with the key identifier of a root that did not issue it',
+      'if it has the key identifier of a root that did not issue it',
       () => ofStranger({ aki: own.ski! }),
       /no trusted root/,
     ],
     [
-      'with the name and key identifier of a root that did not issue it',
+      'if it has the name and key identifier of a root that did not issue it',
       () => ofStranger({ aki: own.ski!, issuerName: own.name }),
       /no trusted root/,
     ],
     [
-      'of another party, with the key identifier of a root that did not issue it',
+      'if it names a party and claims the root of this party, but another trusted root issued it',
       () => newLeaf(shared, { aki: own.ski!, issuerName: own.name, party: castOf(exchange).acme.name }),
       /no trusted root/,
     ],
-    ['of a root that nobody trusts', () => ofStranger({}), /no trusted root/],
+    ['if its root is not trusted', () => ofStranger({}), /no trusted root/],
     [
-      'without the key identifier of its issuer',
+      'if it has no key identifier of its issuer',
       () => newLeaf(own, { aki: 'absent' }),
       /does not name its issuer/,
     ],
-    ['that expired', () => newLeaf(own, { until: -5 }), /expired on/],
-    ['that is valid later', () => newLeaf(own, { from: 20 }), /valid only from/],
+    ['if it has expired', () => newLeaf(own, { until: -5 }), /expired on/],
+    ['if it is not valid yet', () => newLeaf(own, { from: 20 }), /valid only from/],
     [
-      'that signed itself',
+      'if it is self-signed',
       () => root('CN=Acme', { ...LONG, ca: false, usages: digitalSignature }),
       /no trusted root/,
     ],
     [
-      'that signed itself and names a trusted root',
+      'if it is self-signed with the name and key identifier of a trusted root',
       () => root(own.name, { ...LONG, ca: false, usages: digitalSignature, aki: own.ski! }),
       /no trusted root/,
     ],
-    ['that is a root itself', async () => own, /one of an authority|key usage/],
+    ['if it is a root itself', async () => own, /one of an authority|key usage/],
     [
-      'of an authority',
+      'if it is a CA certificate',
       () => newLeaf(own, { ca: true, usages: keyCertSign | digitalSignature }),
       /one of an authority/,
     ],
-    ['that an authority below the root issued', ofIntermediate, /no trusted root/],
-    ['for servers only', () => withPurpose('1.3.6.1.5.5.7.3.1'), /not for clients/],
-    ['that is not for signing', () => newLeaf(own, { usages: keyAgreement }), /not for signing/],
-    ['that names the operator', () => newLeaf(general, { party: 'operator' }), /issues for several/],
+    ['if an intermediate CA issued it', ofIntermediate, /no trusted root/],
+    ['if it is for servers only', () => withPurpose('1.3.6.1.5.5.7.3.1'), /not for clients/],
+    ['if it is not for signing', () => newLeaf(own, { usages: keyAgreement }), /not for signing/],
     [
-      'that names the operator, of the root of a party',
+      'if it names the operator, under a root for all parties',
+      () => newLeaf(general, { party: 'operator' }),
+      /issues for several/,
+    ],
+    [
+      'if it names the operator, under the root of a party',
       () => newLeaf(own, { party: 'operator' }),
       /is of "operator"/,
     ],
     [
-      'that names another party than its root is for',
+      'if it names another party than the one of its root',
       () => newLeaf(own, { party: castOf(exchange).globex.name }),
       /is of "measurementConsumers\/globex"/,
     ],
     [
-      'that names a party with another root',
+      'if it names a party that has another root',
       () => newLeaf(shared, { party: castOf(exchange).acme.name }),
       /not issued by a root that is trusted for measurementConsumers\/acme/,
     ],
     [
-      'that names a party with a root of its own, under a root for everybody',
+      'if it names a party that has its own root, under a root for all parties',
       () => newLeaf(general, { party: castOf(exchange).acme.name }),
       /not issued by a root that is trusted for measurementConsumers\/acme/,
     ],
     [
-      'that names two parties',
+      'if it names two parties',
       () => newLeaf(shared, { extensions: [naming('dataProviders/streamly', 'dataProviders/chirper')] }),
       /names 2 of them/,
     ],
-    ['that names nobody, where its root is shared', () => newLeaf(shared), /is registered by 0/],
-    ['that two parties registered, where its root is shared', registeredTwice, /is registered by 2/],
-  ])('%s', async (_what, make, why) => {
+    ['if it names no party and several parties share its root', () => newLeaf(shared), /is registered by 0/],
+    ['if two parties that share its root registered it', registeredTwice, /is registered by 2/],
+  ])('fails %s', async (_what, make, why) => {
     const { acme } = castOf(exchange);
     expect(await whyNot(call(await make(), acme))).toMatch(why);
   });
 
-  it('if there is none', async () => {
+  it('fails without a certificate', async () => {
     expect(await whyNot(call(undefined, castOf(exchange).acme))).toBe('no credentials');
   });
 
@@ -250,7 +254,7 @@ describe('a client certificate is not accepted', () => {
   }
 });
 
-it('a certificate for clients is accepted, and one for any purpose', async () => {
+it('a client certificate can have the extended key usage clientAuth or anyExtendedKeyUsage', async () => {
   const { acme } = castOf(exchange);
   for (const oid of ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0']) {
     const extensions = [new x509.ExtendedKeyUsageExtension([oid])];
@@ -258,8 +262,8 @@ it('a certificate for clients is accepted, and one for any purpose', async () =>
   }
 });
 
-describe('a client certificate that was accepted', () => {
-  it('is rejected at once when a certificate of its key is revoked, also in a later certificate of the key', async () => {
+describe('a valid client certificate', () => {
+  it('is rejected immediately after its revocation, and so is a new certificate with the same key', async () => {
     const { acme } = castOf(exchange);
     const keys = await generateKeys();
     const caller = await newLeaf(own, { keys });
@@ -283,7 +287,7 @@ describe('a client certificate that was accepted', () => {
     await call(caller, acme);
   });
 
-  it('is rejected at once when its root is removed, and names another party when its root changes hands', async () => {
+  it('is rejected immediately after its root is removed, and identifies the next party of this root', async () => {
     const { dailynews, globex } = castOf(exchange);
     const moving = await newRoot('CN=Moving root');
     const caller = await newLeaf(moving);
@@ -297,7 +301,7 @@ describe('a client certificate that was accepted', () => {
     await ok(asOperator(exchange, 'DELETE', second));
   });
 
-  it('is rejected on other replicas within 30 s', async () => {
+  it('is rejected by other replicas 30 s after its root is removed', async () => {
     const { dailynews } = castOf(exchange);
     const connection = { connectionString: exchange.database.url };
     await using stack = new AsyncDisposableStack();
@@ -319,7 +323,7 @@ describe('a client certificate that was accepted', () => {
     await expect(verify(der)).rejects.toMatchObject({ reason: 'TOKEN_INVALID' });
   });
 
-  it('is of a caller without permission while its party is suspended', async () => {
+  it('is rejected with PRINCIPAL_SUSPENDED while its party is suspended', async () => {
     const { dailynews } = castOf(exchange);
     const caller = await newLeaf(general, { party: dailynews.name });
     await call(caller, dailynews);
@@ -329,7 +333,7 @@ describe('a client certificate that was accepted', () => {
     await call(caller, dailynews);
   });
 
-  it('is of a caller without permission if no such party exists', async () => {
+  it('is rejected with PRINCIPAL_UNKNOWN if its party does not exist', async () => {
     const caller = await newLeaf(general, { party: 'dataProviders/nobody' });
     const failure = await failureOf(call(caller, castOf(exchange).acme));
     expect(failure).toBe('permission_denied PRINCIPAL_UNKNOWN');
@@ -344,7 +348,7 @@ describe('an API key', () => {
     return { name, key: { 'x-api-key': authenticationKey as string } };
   }
 
-  it('acts for its consumer and for nobody else, also beside the certificate of another', async () => {
+  it('identifies only its consumer, even next to a client certificate of another party', async () => {
     const { acme, globex } = castOf(exchange);
     const { key } = await keyOf(globex);
     for (const caller of [undefined, await newLeaf(own), await newLeaf(await newRoot('CN=Stranger'))]) {
@@ -353,7 +357,7 @@ describe('an API key', () => {
     }
   });
 
-  it('is rejected when it expired, was deleted, is unknown or malformed', async () => {
+  it('is rejected if it is expired, deleted or malformed', async () => {
     const { acme } = castOf(exchange);
     const expired = await keyOf(acme);
     await exchange.database.query(
@@ -375,7 +379,7 @@ describe('an API key', () => {
     }
   });
 
-  it('is no bearer token, and a bearer token is no API key', async () => {
+  it('is rejected as a bearer token, and a bearer token is rejected as an API key', async () => {
     const { acme } = castOf(exchange);
     const { key } = await keyOf(acme);
     await whyNot(call(undefined, acme, { authorization: `Bearer ${key['x-api-key']}` }));
@@ -383,7 +387,7 @@ describe('an API key', () => {
   });
 });
 
-it('is in no log line: neither an API key nor a certificate', async () => {
+it('the log contains neither API keys nor client certificates', async () => {
   const { acme } = castOf(exchange);
   const caller = await newLeaf(own);
   await call(caller, acme);

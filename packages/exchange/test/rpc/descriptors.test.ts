@@ -14,7 +14,7 @@ const complete = fromBinary(FileDescriptorSetSchema, completeSet);
 const lean = fromBinary(FileDescriptorSetSchema, leanSet);
 const bytesOf = (set: FileDescriptorSet | undefined) => toBinary(FileDescriptorSetSchema, set!);
 
-it('a descriptor is registered, read, replaced and listed, with the options that only its provider knows', async () => {
+it('a descriptor can be created, read, updated and listed, and keeps custom options of its provider', async () => {
   const { acme, streamly } = castOf(exchange);
   const [provider, consumer] = [clientBy(streamly), clientBy(acme)];
   const parent = streamly.name;
@@ -46,7 +46,7 @@ it('a descriptor is registered, read, replaced and listed, with the options that
   }
 });
 
-it('a page ends below 4 MiB, and a batch above it is rejected', async () => {
+it('a list of more than 4 MiB is split into pages, and a batch of more than 4 MiB is rejected', async () => {
   const { chirper } = castOf(exchange);
   const client = clientBy(chirper);
   const parent = chirper.name;
@@ -78,7 +78,7 @@ it('a page ends below 4 MiB, and a batch above it is rejected', async () => {
   expect(await failureOf(get(names))).toBe('resource_exhausted RESPONSE_TOO_LARGE');
 });
 
-it('violations name the fields of the message', async () => {
+it('an invalid request is rejected with the names of its protobuf fields', async () => {
   const { acme, streamly } = castOf(exchange);
   const client = clientBy(streamly);
   const parent = streamly.name;

@@ -66,7 +66,7 @@ const make = (eventGroup: Init = {}, requestId = '') =>
   });
 
 describe('an event group', () => {
-  it('has all fields that its provider wrote, for both parties, under its canonical name', async () => {
+  it('is returned to both parties with all its fields and its canonical name', async () => {
     const made = await make(full());
     expect(made.name).toMatch(new RegExp(`^${streamly.name}/eventGroups/[a-z0-9]+$`));
     expect(made).toMatchObject({ ...full(), state: EventGroup_State.ACTIVE });
@@ -87,7 +87,7 @@ describe('an event group', () => {
     }
   });
 
-  it('has a selector in its metadata even if the provider named no campaign', async () => {
+  it('has an adMetadata selector even if the provider set no metadata', async () => {
     const made = await make();
     expect(made.eventGroupMetadata).toMatchObject({ selector: { case: 'adMetadata' } });
     const group = { eventGroup: { ...made } };
@@ -101,7 +101,7 @@ describe('an event group', () => {
     expect(await failureOf(make({}, 'once'))).toBe('already_exists REQUEST_ID_REUSED');
   });
 
-  it('may come with the ciphertext in the older field', async () => {
+  it('can have its ciphertext in the older field serializedEncryptedMetadata', async () => {
     const { encryptedMetadata, ...rest } = full();
     const older = { ...rest, serializedEncryptedMetadata: Uint8Array.of(1, 2, 3) };
     expect((await make(older)).encryptedMetadata).toMatchObject(encryptedMetadata!);
@@ -109,7 +109,7 @@ describe('an event group', () => {
     expect(await failureOf(make(differs))).toBe(`${INVALID} event_group.serialized_encrypted_metadata`);
   });
 
-  it('is deleted, and shown as such on demand', async () => {
+  it('has state DELETED after its deletion, and is then listed only with showDeleted', async () => {
     const made = await make(full());
     const deleted = await provider.deleteEventGroup({ name: made.name });
     expect(deleted).toMatchObject({ name: made.name, state: EventGroup_State.DELETED, eventTemplates: [] });
@@ -125,8 +125,8 @@ describe('an event group', () => {
   });
 });
 
-describe('an update', () => {
-  it('replaces the event group, and clears what it leaves out', async () => {
+describe('an update of an event group', () => {
+  it('replaces the event group, and clears fields that it omits', async () => {
     const { name } = await make(full());
     const eventGroup = { name, measurementConsumer: acme.name, eventGroupReferenceId: 'other' };
     const updated = await provider.updateEventGroup({ eventGroup });
@@ -155,7 +155,7 @@ describe('an update', () => {
     expect(after).toMatchObject({ attributes, encryptedMetadata: { ciphertext: 'AQID' } });
   });
 
-  it('of a missing event group reports violations first', async () => {
+  it('reports invalid fields before it reports that the event group is missing', async () => {
     const eventGroup = { name: `${streamly.name}/eventGroups/none`, measurementConsumer: 'acme' };
     expect(await failureOf(provider.updateEventGroup({ eventGroup }))).toBe(
       `${INVALID} event_group.measurement_consumer`,
@@ -170,7 +170,7 @@ describe('an update', () => {
   });
 });
 
-it('a batch creates and updates all or nothing, and names the item at fault', async () => {
+it('a batch creates or updates several event groups, or none if an item is invalid, which its error names', async () => {
   const one = (reference: string, more: Init = {}) => ({
     eventGroup: { measurementConsumer: acme.name, eventGroupReferenceId: reference, ...more },
   });
@@ -188,6 +188,11 @@ it('a batch creates and updates all or nothing, and names the item at fault', as
   expect(await failureOf(provider.batchCreateEventGroups({ parent, requests: wrong }))).toBe(
     `${INVALID} requests[1].event_group.measurement_consumer`,
   );
+  const stored = (await provider.listEventGroups({ parent, pageSize: 500 })).eventGroups.map(
+    (group) => group.eventGroupReferenceId,
+  );
+  expect(stored).toEqual(expect.arrayContaining(['changed 0', 'changed 1']));
+  expect(stored).not.toContain('third');
   const foreign = [{ eventGroup: { ...eventGroups[0]!, name: `${chirper.name}/eventGroups/x` } }];
   expect(await failureOf(provider.batchUpdateEventGroups({ parent, requests: foreign }))).toBe(
     `${INVALID} requests[0].event_group.name`,
@@ -197,7 +202,7 @@ it('a batch creates and updates all or nothing, and names the item at fault', as
   );
 });
 
-describe('a list', () => {
+describe('a list of event groups', () => {
   const listed = async (request: object, client = provider, parent = streamly.name) =>
     (await client.listEventGroups({ parent, pageSize: 500, ...request })).eventGroups.map(
       ({ eventGroupReferenceId: reference }) => reference,
@@ -206,7 +211,7 @@ describe('a list', () => {
     dataAvailabilityInterval: { startTime: time(`${day}T00:00:00Z`) },
   });
 
-  it('has the filters of the public API', async () => {
+  it('supports the filters of the public API', async () => {
     const metadataSearchQuery = 'filtered';
     const of = (reference: string, more: Init, brand = 'Filtered') =>
       make({
@@ -234,7 +239,7 @@ describe('a list', () => {
     expect(await listed({ filter: { metadataSearchQuery }, orderBy: descending })).toEqual(['b', 'a']);
   });
 
-  it('rejects filters that the exchange does not have', async () => {
+  it('rejects unsupported filters and invalid values', async () => {
     const failure = (filter: object) =>
       failureOf(provider.listEventGroups({ parent: streamly.name, filter }));
     expect(await failure({ activityContains: {} })).toBe(`${INVALID} filter.activity_contains`);
@@ -247,7 +252,7 @@ describe('a list', () => {
     expect(await failure({ mediaTypesIntersect: [77] })).toBe(`${INVALID} filter.media_types_intersect[0]`);
   });
 
-  it('has ten event groups unless the caller asks for more, and at most 500', async () => {
+  it('has pages of 10 event groups by default, and rejects a negative page size', async () => {
     const filter = { metadataSearchQuery: 'paged' };
     for (let i = 0; i < 12; i++) {
       await make({ eventGroupReferenceId: `${i}`, eventGroupMetadata: { selector: ad('Paged', 'x') } });
@@ -262,7 +267,7 @@ describe('a list', () => {
   });
 });
 
-it('a consumer learns nothing about event groups of others by their canonical names', async () => {
+it('a consumer gets NOT_FOUND for event groups of other consumers, whether or not they exist', async () => {
   const made = await make();
   const other = clientOf(exchange.dev, EventGroups, { token: globex.token });
   const failures = [
@@ -279,7 +284,7 @@ it('a consumer learns nothing about event groups of others by their canonical na
   );
 });
 
-it('rejects what the exchange cannot store, and names it', async () => {
+it('an event group with a field that cannot be stored is rejected with the name of the field', async () => {
   const signed = { data: Uint8Array.of(1) };
   expect(await failureOf(make({ signedMeasurementConsumerPublicKey: signed }))).toBe(
     `${INVALID} event_group.signed_measurement_consumer_public_key`,
@@ -305,7 +310,7 @@ it('rejects what the exchange cannot store, and names it', async () => {
   expect(await failureOf(make(long))).toBe(`${INVALID} event_group.event_group_metadata.entity_metadata`);
 });
 
-it('REST reads what clients of gRPC wrote', async () => {
+it('REST returns an event group that was created over gRPC', async () => {
   const { name } = await make(full());
   expect(await get(exchange, streamly, name)).toMatchObject({
     eventTemplates: [{ type: 'tv.Person' }, { type: 'tv.Video' }],

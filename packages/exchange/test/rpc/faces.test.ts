@@ -71,27 +71,32 @@ function randomEventGroup(acme: DevParty, { below, maybe }: ReturnType<typeof ra
   };
 }
 
-it.each(Array.from({ length: 12 }, (_, seed) => seed))('event groups are equal (seed %i)', async (seed) => {
-  const { acme, streamly } = castOf(exchange);
-  const body = randomEventGroup(acme, randomOf(seed * 7919));
-  const { name } = await ok(post(exchange, streamly, `${streamly.name}/eventGroups`, body));
-  const only = {
-    rest: ['dataProvider', 'attributes', 'createTime', 'updateTime'],
-    grpc: ['serializedEncryptedMetadata'],
-  };
-  for (const isDeleted of [false, true]) {
-    if (isDeleted) await ok(exchange.call(streamly.token, 'DELETE', `/v2alpha/${name}`));
-    for (const { token } of [streamly, acme]) {
-      const read = await clientOf(exchange.dev, rpc.EventGroups, { token }).getEventGroup({ name });
-      expectEqual(await byRest(exchange, streamly, name), printed(rpc.EventGroupSchema, read), only);
+it.each(Array.from({ length: 12 }, (_, seed) => seed))(
+  'event groups are equal over REST and gRPC (seed %i)',
+  async (seed) => {
+    const { acme, streamly } = castOf(exchange);
+    const body = randomEventGroup(acme, randomOf(seed * 7919));
+    const { name } = await ok(post(exchange, streamly, `${streamly.name}/eventGroups`, body));
+    const only = {
+      rest: ['dataProvider', 'attributes', 'createTime', 'updateTime'],
+      grpc: ['serializedEncryptedMetadata'],
+    };
+    for (const isDeleted of [false, true]) {
+      if (isDeleted) await ok(exchange.call(streamly.token, 'DELETE', `/v2alpha/${name}`));
+      for (const { token } of [streamly, acme]) {
+        const read = await clientOf(exchange.dev, rpc.EventGroups, { token }).getEventGroup({ name });
+        expectEqual(await byRest(exchange, streamly, name), printed(rpc.EventGroupSchema, read), only);
+      }
+      // Compare the consumer's view, too, which differs only in the name.
+      const own = `${acme.name}/eventGroups/${name.split('/').at(-1)}`;
+      expect({ ...(await byRest(exchange, acme, own)), name }).toEqual(
+        await byRest(exchange, streamly, name),
+      );
     }
-    // Compare the consumer's view, too, which differs only in the name.
-    const own = `${acme.name}/eventGroups/${name.split('/').at(-1)}`;
-    expect({ ...(await byRest(exchange, acme, own)), name }).toEqual(await byRest(exchange, streamly, name));
-  }
-});
+  },
+);
 
-it('measurements and requisitions are equal in every state, with nonces of 64 bits', async () => {
+it('measurements and requisitions are equal over REST and gRPC in every state, with 64-bit nonces', async () => {
   const { acme, streamly, chirper } = castOf(exchange);
   const nonces = [0n, 1n, 2n ** 53n - 1n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
   const measurements: string[] = [];
@@ -132,7 +137,7 @@ it('measurements and requisitions are equal in every state, with nonces of 64 bi
   }
 });
 
-it('certificates are equal in every state', async () => {
+it('certificates are equal over REST and gRPC in every revocation state', async () => {
   const { acme } = castOf(exchange);
   const client = clientOf(exchange.dev, rpc.Certificates, { token: acme.token });
   const names = [acme.certificate];
@@ -145,7 +150,7 @@ it('certificates are equal in every state', async () => {
   }
 });
 
-it('descriptors are equal', async () => {
+it('descriptors are equal over REST and gRPC', async () => {
   const { acme, streamly } = castOf(exchange);
   const client = clientOf(exchange.dev, rpc.EventGroupMetadataDescriptors, { token: acme.token });
   for (const set of [leanSet, completeSet]) {
@@ -157,7 +162,7 @@ it('descriptors are equal', async () => {
   }
 });
 
-it('parties are equal, and so are intervals and capabilities', async () => {
+it('parties are equal over REST and gRPC, including intervals and capabilities', async () => {
   const { acme, streamly, chirper } = castOf(exchange);
   const interval = { startTime: '2026-01-01T00:00:00.000001Z', endTime: '2026-02-01T00:00:00Z' };
   const changes = {
@@ -186,7 +191,7 @@ it('parties are equal, and so are intervals and capabilities', async () => {
   expectEqual(await byRest(exchange, streamly, acme.name), grpc, only);
 });
 
-it('populations have the same people with the same attributes', async () => {
+it('populations have the same VIDs and attributes over REST and gRPC', async () => {
   const { acme } = castOf(exchange);
   const subpopulations = [
     {

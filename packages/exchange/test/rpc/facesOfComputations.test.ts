@@ -57,10 +57,10 @@ async function compare(world: ComputationWorld, { name }: { name: string }): Pro
   return [...counts][0]!;
 }
 
-describe('share shuffle', () => {
+describe('a share shuffle measurement', () => {
   const world = useComputations({ rate: UNLIMITED });
 
-  it('is equal at each stage', async () => {
+  it('is equal over REST and gRPC at each stage', async () => {
     const { exchange, duchies } = world;
     const measurement = await world.create();
     expect(await compare(world, measurement)).toBe(0);
@@ -72,7 +72,7 @@ describe('share shuffle', () => {
     await compare(world, measurement);
   });
 
-  it('is equal after a duchy has failed', async () => {
+  it('is equal over REST and gRPC after a duchy has failed', async () => {
     const { exchange, duchies } = world;
     const measurement = await world.createComputing();
     await ok(act(exchange, duchies.firstWorker, measurement, 'fail', { code: 'STAGE_FAILED' }));
@@ -80,7 +80,7 @@ describe('share shuffle', () => {
   });
 });
 
-describe('a ring', () => {
+describe('a measurement of a ring of duchies', () => {
   const world = useRing({ rate: UNLIMITED });
   const params = { epsilon: 0.5, delta: 1e-9 };
   const value = { reachPrivacyParams: params, frequencyPrivacyParams: params, maximumFrequency: 5 };
@@ -100,7 +100,7 @@ describe('a ring', () => {
   }
 
   it.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)(
-    '%s is equal at each stage',
+    'is equal over REST and gRPC at each stage with %s',
     async (protocol) => {
       const { exchange, duchies } = world;
       const isReachOnly = protocol === 'reachOnlyLiquidLegionsV2';

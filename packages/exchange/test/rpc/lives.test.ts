@@ -145,7 +145,7 @@ describe.each([
     });
   }
 
-  it('an operator lets a consumer and a provider in', async () => {
+  it('an operator onboards parties, and creates and deletes an API key', async () => {
     const { name } = consumer.party;
     const read = await provider.client.call('MeasurementConsumers/GetMeasurementConsumer', { name });
     expect(read).toMatchObject({ name, certificate: consumer.party.certificate });
@@ -179,7 +179,7 @@ describe.each([
     expect(await consumer.client.call('Populations/GetPopulation', { name: made.name })).toEqual(made);
   });
 
-  it('a provider offers event groups, says what it can do, answers, and changes its keys', async () => {
+  it('a provider creates event groups, sets capabilities, answers requisitions, and changes its keys', async () => {
     const { party, client } = provider;
     const { name: parent } = party;
     const file = { name: `life_${id}.proto`, package: `life_${id}`, message_type: [{ name: 'Metadata' }] };
@@ -247,7 +247,7 @@ describe.each([
     expect(deleted).toMatchObject({ name: offered.name, state: 'DELETED' });
   });
 
-  it('a consumer finds event groups, asks, lists, cancels, reads results, and changes its keys', async () => {
+  it('a consumer lists event groups, creates and cancels measurements, reads results, and changes its keys', async () => {
     const { client } = consumer;
     const { name: parent } = consumer.party;
     await offer('summer');

@@ -37,7 +37,7 @@ async function inOrder(query: string, id: string, requests: (() => Promise<unkno
   }
 }
 
-it('replaces capabilities without those of the older protocols', async () => {
+it('a gRPC update of capabilities keeps a concurrent REST change to those of older protocols', async () => {
   const { streamly } = castOf(exchange);
   const { name } = streamly;
   const client = clientOf(exchange.dev, DataProviders, { token: streamly.token });
@@ -50,20 +50,26 @@ it('replaces capabilities without those of the older protocols', async () => {
   expect((await get(exchange, streamly, name)).capabilities).toEqual({ ...older, ...capabilities });
 });
 
-it.each(['one', 'a batch'])('updates event groups without their attributes: %s', async (how) => {
-  const { acme, streamly } = castOf(exchange);
-  const client = clientOf(exchange.dev, EventGroups, { token: streamly.token });
-  const parent = streamly.name;
-  const body = { measurementConsumer: acme.name };
-  const { name } = await ok(post(exchange, streamly, `${parent}/eventGroups`, body));
-  const attributes = [{ name: 'age', type: 'INT' }];
-  const eventGroup = { name, measurementConsumer: acme.name, eventGroupReferenceId: 'changed' };
-  await inOrder('SELECT FROM event_groups WHERE id = $1', name.split('/').at(-1), [
-    () => ok(exchange.call(streamly.token, 'PUT', `/v2alpha/${name}`, { ...body, attributes })),
-    () =>
-      how === 'one'
-        ? client.updateEventGroup({ eventGroup })
-        : client.batchUpdateEventGroups({ parent, requests: [{ eventGroup }] }),
-  ]);
-  expect(await get(exchange, streamly, name)).toMatchObject({ attributes, eventGroupReferenceId: 'changed' });
-});
+it.each(['one', 'a batch'])(
+  'a gRPC update of event groups keeps a concurrent REST change to their attributes (%s)',
+  async (how) => {
+    const { acme, streamly } = castOf(exchange);
+    const client = clientOf(exchange.dev, EventGroups, { token: streamly.token });
+    const parent = streamly.name;
+    const body = { measurementConsumer: acme.name };
+    const { name } = await ok(post(exchange, streamly, `${parent}/eventGroups`, body));
+    const attributes = [{ name: 'age', type: 'INT' }];
+    const eventGroup = { name, measurementConsumer: acme.name, eventGroupReferenceId: 'changed' };
+    await inOrder('SELECT FROM event_groups WHERE id = $1', name.split('/').at(-1), [
+      () => ok(exchange.call(streamly.token, 'PUT', `/v2alpha/${name}`, { ...body, attributes })),
+      () =>
+        how === 'one'
+          ? client.updateEventGroup({ eventGroup })
+          : client.batchUpdateEventGroups({ parent, requests: [{ eventGroup }] }),
+    ]);
+    expect(await get(exchange, streamly, name)).toMatchObject({
+      attributes,
+      eventGroupReferenceId: 'changed',
+    });
+  },
+);

@@ -56,7 +56,7 @@ describe.each(['grpc', 'grpc-web', 'connect'] as const)('by %s, a consumer', (pr
   });
 });
 
-it('grpc-js creates, gets, lists and cancels a measurement, and reads messages of errors', async () => {
+it('a grpc-js client creates, gets, lists and cancels a measurement, and receives error messages', async () => {
   const { acme, streamly } = castOf(exchange);
   const stock = stockClient(exchange.dev, { token: acme.token });
   const { getMeasurement, createMeasurement, listMeasurements, cancelMeasurement } = Measurements.method;
@@ -75,7 +75,7 @@ it('grpc-js creates, gets, lists and cancels a measurement, and reads messages o
   stock.close();
 });
 
-it('a batch is created whole or not at all, and each of its requests once', async () => {
+it('a batch creates one measurement per request ID, or none if a request is invalid or there are 51', async () => {
   const { acme, streamly } = castOf(exchange);
   const client = clientOf(exchange.dev, Measurements, { token: acme.token });
   const requestsOf = (...ids: string[]) =>
@@ -92,22 +92,22 @@ it('a batch is created whole or not at all, and each of its requests once', asyn
   expect(again[0]).toEqual(created[1]);
   expect(await client.createMeasurement(three!)).toEqual(again[1]);
 
+  const names = async () =>
+    (await client.listMeasurements({ parent: acme.name, pageSize: 1000 })).measurements.length;
+  const before = await names();
   const [good, bad] = requestsOf('batch-4', 'batch-5');
   bad!.measurement!.dataProviders[0]!.value!.nonceHash = new Uint8Array(31);
   expect(await failureOf(create(good!, bad!))).toBe(
     'invalid_argument INVALID_FIELD_VALUE ' +
       `requests[1].measurement.data_providers[${streamly.name}].value.nonce_hash`,
   );
-  const names = async () =>
-    (await client.listMeasurements({ parent: acme.name, pageSize: 1000 })).measurements.length;
-  const before = await names();
   expect(await failureOf(create(...requestsOf(...Array.from({ length: 51 }, (_, i) => `many-${i}`))))).toBe(
     'invalid_argument INVALID_FIELD_VALUE requests',
   );
   expect(await names()).toBe(before);
 });
 
-it('a measurement is the same by REST, but for the type URLs of what is encrypted', async () => {
+it('REST returns typeUrl and signatureAlgorithm of a measurement that was created over gRPC', async () => {
   const { acme, streamly } = castOf(exchange);
   const client = clientOf(exchange.dev, Measurements, { token: acme.token });
   const { name } = await client.createMeasurement(createMeasurementRequest(acme, [streamly]));
@@ -116,7 +116,7 @@ it('a measurement is the same by REST, but for the type URLs of what is encrypte
   expect(read.measurementSpec.signatureAlgorithm).toBe('1.2.840.10045.4.3.2');
 });
 
-it('names the fields of the protobuf message that are at fault', async () => {
+it('an invalid request is rejected with the names of its protobuf fields', async () => {
   const { acme, streamly } = castOf(exchange);
   const client = clientOf(exchange.dev, Measurements, { token: acme.token });
   const request = createMeasurementRequest(acme, [streamly]);
@@ -136,7 +136,7 @@ it('names the fields of the protobuf message that are at fault', async () => {
   );
 });
 
-it('a caller needs credentials, and rights on what it names', async () => {
+it('a caller needs valid credentials, and permission for the measurement', async () => {
   const { acme, globex, streamly } = castOf(exchange);
   const name = `${acme.name}/measurements/x`;
   const by = (token?: string) =>
@@ -148,7 +148,7 @@ it('a caller needs credentials, and rights on what it names', async () => {
   expect(await by(acme.token)).toBe('not_found MEASUREMENT_NOT_FOUND');
 });
 
-it('logs a line for each RPC', async () => {
+it('the exchange logs a line for each RPC', async () => {
   const { acme } = castOf(exchange);
   const name = `${acme.name}/measurements/logged`;
   await failureOf(clientOf(exchange.dev, Measurements, { token: acme.token }).getMeasurement({ name }));
@@ -162,7 +162,7 @@ it('logs a line for each RPC', async () => {
   });
 });
 
-it('health needs no credentials', async () => {
+it('the health service requires no credentials', async () => {
   const health = clientOf(exchange.dev, Health);
   const serving = { status: ServingStatus.SERVING };
   expect(await health.check({})).toMatchObject(serving);

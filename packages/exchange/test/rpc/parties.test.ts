@@ -22,7 +22,7 @@ async function derOf(party: DevParty): Promise<Uint8Array> {
 }
 
 describe('a party', () => {
-  it('comes with its public key and the certificate that the key was signed with', async () => {
+  it('is returned with its public key, and with the certificate that signed the key', async () => {
     const { acme, streamly } = castOf(exchange);
     const provider = await dataProviders(acme).getDataProvider({ name: streamly.name });
     expect(provider).toMatchObject({
@@ -48,7 +48,7 @@ describe('a party', () => {
     expect(await dataProviders(acme).getDataProvider({ name: streamly.name })).toEqual(provider);
   });
 
-  it('is read by those who may', async () => {
+  it('cannot be read by other consumers or other providers', async () => {
     const { acme, globex, streamly, chirper } = castOf(exchange);
     const consumers = clientOf(exchange.dev, MeasurementConsumers, { token: globex.token });
     const denied = 'permission_denied PERMISSION_DENIED';
@@ -121,7 +121,7 @@ describe('a data provider', () => {
   });
 });
 
-it('a public key may come before the first certificate', async () => {
+it('a public key can be set before the party has a certificate', async () => {
   const { acme } = castOf(exchange);
   const { operator } = exchange.dev;
   const path = '/v2alpha/dataProviders?dataProviderId=bare';
@@ -134,7 +134,7 @@ it('a public key may come before the first certificate', async () => {
   expect(updated).toMatchObject({ name, publicKey, certificate: '' });
 });
 
-it('a public key is replaced with the certificate that it was signed with', async () => {
+it('a public key is replaced together with the certificate that signed it', async () => {
   const { chirper, acme } = castOf(exchange);
   const client = clientOf(exchange.dev, PublicKeys, { token: chirper.token });
   const name = `${chirper.name}/publicKey`;

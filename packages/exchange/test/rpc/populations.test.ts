@@ -82,7 +82,7 @@ describe('a population', () => {
     }
   });
 
-  it('is rejected with the fields of its spec that are at fault', async () => {
+  it('is rejected with the names of the invalid fields of its spec', async () => {
     const operator = populationsBy(exchange.dev.operator);
     const failure = (subpopulations: object[], more: object = {}) =>
       failureOf(operator.createPopulation({ ...request(subpopulations), ...more }));
@@ -117,7 +117,7 @@ describe('model lines', () => {
   const at = (iso: string) => ({ seconds: BigInt(Date.parse(iso) / 1000) });
   const names = ({ modelLines }: { modelLines: { name: string }[] }) => modelLines.map(({ name }) => name);
 
-  it('are those of all populations whose names are resource names', async () => {
+  it('are listed from all populations if their names are resource names', async () => {
     const { acme } = castOf(exchange);
     const vidRanges = [{ start: 1, end: 9 }];
     const add = (modelLines: string[]) =>

@@ -38,14 +38,14 @@ async function expectOne(faces: Faces, order: readonly (keyof Faces)[]): Promise
 let count = 0;
 const fresh = () => `faces-${++count}`;
 
-describe.each(ORDERS)('a request that is sent first by %s creates one', (_, order) => {
+describe.each(ORDERS)('a request that is sent over %s first and then repeated over both APIs', (_, order) => {
   const { name, oid } = { name: 'ECDSA_P256_SHA256', oid: SIGNATURE_ALGORITHMS.ECDSA_P256_SHA256.oid };
 
   it.each([
     ['by its name', name],
     ['by its OID', oid],
     ['not at all', undefined],
-  ])('measurement, if REST names the algorithm %s', async (_, signatureAlgorithm) => {
+  ])('creates one measurement if REST names the signature algorithm %s', async (_, signatureAlgorithm) => {
     const { acme, streamly, chirper } = castOf(exchange);
     const parent = acme.name;
     const requestId = fresh();
@@ -81,7 +81,7 @@ describe.each(ORDERS)('a request that is sent first by %s creates one', (_, orde
   it.each([
     ['absent', {}],
     ['empty', { mediaTypes: [], eventTemplates: [], vidModelLines: [], eventGroupReferenceId: '' }],
-  ])('event group, if REST has %s fields', async (_, empty) => {
+  ])('creates one event group if optional fields are %s over REST', async (_, empty) => {
     const { acme, streamly } = castOf(exchange);
     const parent = streamly.name;
     const requestId = fresh();
@@ -122,7 +122,7 @@ describe.each(ORDERS)('a request that is sent first by %s creates one', (_, orde
     );
   });
 
-  it('descriptor', async () => {
+  it('creates one descriptor', async () => {
     const { chirper } = castOf(exchange);
     const parent = chirper.name;
     const requestId = fresh();

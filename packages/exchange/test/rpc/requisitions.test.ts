@@ -43,7 +43,7 @@ async function begin(provider: DevParty, nonce = 1n) {
 
 const encryptedResult = { ciphertext: Uint8Array.of(1, 2, 3), typeUrl: TYPE_URLS.SignedMessage };
 
-it('a provider reads all that it needs to answer', async () => {
+it('a listed requisition has the spec, certificates, public key and protocol that its provider needs', async () => {
   const { acme, streamly } = castOf(exchange);
   const { measurement, requisition } = await begin(streamly);
   const sent = measurement.dataProviders[0]!.value!;
@@ -70,7 +70,7 @@ it('a provider reads all that it needs to answer', async () => {
   expect(direct.deterministicSum).toBeUndefined();
 });
 
-it('both parents list a requisition, and both names get it, always under its canonical name', async () => {
+it('a requisition is listed and read under both parents, always with its canonical name', async () => {
   const { acme, streamly } = castOf(exchange);
   const { measurement, requisition } = await begin(streamly);
   expect(requisition.name).toMatch(/^dataProviders\/streamly\/requisitions\/[a-z0-9]+$/);
@@ -88,7 +88,7 @@ it('both parents list a requisition, and both names get it, always under its can
   );
 });
 
-it('pages have 10 requisitions unless the caller says how many, and filters leave others out', async () => {
+it('a list of requisitions has pages of 10 by default, and filters by states and measurementStates', async () => {
   const { acme, chirper } = castOf(exchange);
   const client = requisitionsOf(chirper);
   const names = new Set<string>();
@@ -108,7 +108,7 @@ it('pages have 10 requisitions unless the caller says how many, and filters leav
   );
 });
 
-it('a provider that sends no etag fulfills, and the consumer reads the result by either face', async () => {
+it('a provider can fulfill without an etag, and the consumer can read the result over gRPC and REST', async () => {
   const { acme, streamly } = castOf(exchange);
   const { measurement, requisition } = await begin(streamly, 5n);
   const request = { name: requisition.name, encryptedResult, nonce: 5n, certificate: streamly.certificate };
@@ -126,7 +126,7 @@ it('a provider that sends no etag fulfills, and the consumer reads the result by
   );
 });
 
-it('an etag that is sent must be the current one, and REST requires one', async () => {
+it('a stale etag is rejected, and REST requires an etag', async () => {
   const { streamly } = castOf(exchange);
   const { requisition } = await begin(streamly);
   const request = { name: requisition.name, encryptedResult, nonce: 1n, certificate: streamly.certificate };
@@ -143,7 +143,7 @@ it('an etag that is sent must be the current one, and REST requires one', async 
   });
 });
 
-it('the older field carries a result too, and no certificate means the one of the requisition', async () => {
+it('a result can be in the older field, and its certificate defaults to that of the requisition', async () => {
   const { acme, streamly } = castOf(exchange);
   const { measurement, requisition } = await begin(streamly);
   const encryptedResultCiphertext = Uint8Array.of(9, 8, 7);
@@ -163,7 +163,7 @@ it('the older field carries a result too, and no certificate means the one of th
 });
 
 it.each([0n, 1n, 2n ** 53n - 1n, 2n ** 53n + 1n, 2n ** 63n, MAX_UINT64])(
-  'a nonce of %i passes exactly',
+  'a nonce of %i is stored and compared exactly',
   async (nonce) => {
     const { streamly } = castOf(exchange);
     const { requisition } = await begin(streamly, nonce);
@@ -197,7 +197,7 @@ it('a refusal fails the measurement', async () => {
   });
 });
 
-it('a measurement that was created by REST is fulfilled by gRPC, and the other way around', async () => {
+it('a measurement that was created over REST is fulfilled by one provider over gRPC and one over REST', async () => {
   const { acme, streamly, dailynews } = castOf(exchange);
   const created = await createMeasurement(exchange, acme, [streamly, dailynews], [3n, 4n]);
   const mine = await requisitionOf(exchange, streamly, created);
@@ -216,7 +216,18 @@ it('a measurement that was created by REST is fulfilled by gRPC, and the other w
   );
 });
 
-it('a spec that was stored as JSON is FAILED_PRECONDITION, lists leave it out, and changes of it succeed', async () => {
+it('a measurement that was created over gRPC is fulfilled over REST', async () => {
+  const { acme, streamly } = castOf(exchange);
+  const { measurement, requisition } = await begin(streamly, 6n);
+  const read = await get(exchange, streamly, requisition.name);
+  await ok(fulfill(exchange, streamly, read, 6n));
+  expect(await measurementsOf(acme).getMeasurement({ name: measurement.name })).toMatchObject({
+    state: specs.Measurement_State.SUCCEEDED,
+    results: [{ certificate: streamly.certificate }],
+  });
+});
+
+it('a measurement with a JSON spec cannot be read, is not listed, and can be cancelled or refused', async () => {
   const { acme, dailynews } = castOf(exchange);
   const spec = signed(acme, Buffer.from('{"reach": {"privacyParams": {"epsilon": 1, "delta": 0.1}}}'));
   const json = async () => {

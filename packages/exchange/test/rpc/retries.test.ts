@@ -113,8 +113,8 @@ const question = (requestId: string) => ({
   requestId,
 });
 
-describe.each(['before', 'after'] as const)('a call that is cut off %s the exchange answers', (when) => {
-  it('creates one measurement, as its request ID says', async () => {
+describe.each(['before', 'after'] as const)('a call that is cut off %s the exchange processes it', (when) => {
+  it('creates one measurement for its request ID', async () => {
     const requests: Message[] = [];
     const recording: StockClient = {
       ...ofConsumer,
@@ -137,7 +137,7 @@ describe.each(['before', 'after'] as const)('a call that is cut off %s the excha
     expect(await countOf('measurements')).toBe(before + 1);
   });
 
-  it.each(['', 'current'] as const)('fulfills once, with the etag "%s"', async (etag) => {
+  it.each(['', 'current'] as const)('fulfills a requisition once, with the etag "%s"', async (etag) => {
     const { requisition, stateOf } = await begin();
     const request = {
       name: requisition.name,
@@ -157,7 +157,7 @@ describe.each(['before', 'after'] as const)('a call that is cut off %s the excha
     expect(await entriesOf(requisition, 'FULFILLED')).toBe(1);
   });
 
-  it.each(['', 'current'] as const)('refuses once, with the etag "%s"', async (etag) => {
+  it.each(['', 'current'] as const)('refuses a requisition once, with the etag "%s"', async (etag) => {
     const { requisition, stateOf } = await begin();
     const refusal = { justification: 'DECLINED', message: 'not this quarter' };
     const request = { name: requisition.name, refusal, etag: etag && requisition.etag };
@@ -196,7 +196,7 @@ async function entriesOf({ name }: { name: string }, state: string): Promise<num
   return transitions.filter((one: Message) => one.resource === name && one.to === state).length;
 }
 
-it('a client that halves its pages gets everything once, whatever the size of its messages', async () => {
+it('a client that halves its page size after RESOURCE_EXHAUSTED receives every measurement once', async () => {
   const { acme, chirper } = castOf(exchange);
   const names = new Set<string>();
   for (let i = 0; i < 9; i++) names.add((await createMeasurement(exchange, acme, [chirper])).name);

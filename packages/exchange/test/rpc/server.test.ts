@@ -81,22 +81,22 @@ it('an RPC that the exchange does not serve is UNIMPLEMENTED', async () => {
   expect(await failureOf(upload.fulfillRequisition((async function* () {})()))).toBe('unimplemented');
 });
 
-describe('a body that is not one message is INVALID_ARGUMENT:', () => {
+describe('a malformed request body', () => {
   it.each<[what: string, body: Uint8Array]>([
-    ['nothing', Buffer.alloc(0)],
+    ['no bytes', Buffer.alloc(0)],
     ['two messages', Buffer.concat([envelope(Buffer.alloc(0)), envelope(Buffer.alloc(0))])],
     ['a compressed message', envelope(Buffer.from('x'), 1)],
-    ['a message that is shorter than it says', envelope(Buffer.from('x'), 0, 100)],
-    ['a field with another wire type', envelope(Buffer.from([0x08, 0x01]))],
+    ['a message that is shorter than its declared length', envelope(Buffer.from('x'), 0, 100)],
+    ['a field with the wrong wire type', envelope(Buffer.from([0x08, 0x01]))],
     ['text that is not UTF-8', envelope(Buffer.from([0x0a, 0x01, 0xff]))],
-    ['a message that says it has 3 GiB', envelope(Buffer.from('x'), 0, 3 * 1024 ** 3)],
-    ['5 MiB', envelope(Buffer.alloc(5 * 1024 * 1024))],
-  ])('%s', async (_, body) => {
+    ['a message with a declared length of 3 GiB', envelope(Buffer.from('x'), 0, 3 * 1024 ** 3)],
+    ['a message of 5 MiB', envelope(Buffer.alloc(5 * 1024 * 1024))],
+  ])('is rejected with INVALID_ARGUMENT: %s', async (_, body) => {
     const { acme } = castOf(exchange);
     expect(await send(body, GET, acme.token)).toMatchObject({ 'grpc-status': INVALID_ARGUMENT });
   });
 
-  it('300 random ones', async () => {
+  it('is rejected with INVALID_ARGUMENT: 300 random messages', async () => {
     const { acme } = castOf(exchange);
     const statuses = new Set<unknown>();
     for (let i = 0; i < 300; i++) {
@@ -107,14 +107,18 @@ describe('a body that is not one message is INVALID_ARGUMENT:', () => {
   });
 });
 
-describe('a request whose headers say', () => {
+describe('a request with the header', () => {
   it.each<[what: string, headers: Record<string, string>, status: string]>([
-    ['that it is not compressed', { 'grpc-encoding': 'identity' }, '5'],
-    ['a deadline', { 'grpc-timeout': '10S' }, '5'],
-    ['the format of the message', { 'content-type': 'application/grpc+proto' }, '5'],
-    ['an unknown compression', { 'grpc-encoding': 'gzip' }, '12'],
-    ['a deadline without a unit', { 'grpc-timeout': '10' }, '3'],
-    ['that the message is JSON', { 'content-type': 'application/grpc+json' }, '3'],
+    ['grpc-encoding: identity is accepted', { 'grpc-encoding': 'identity' }, '5'],
+    ['grpc-timeout: 10S is accepted', { 'grpc-timeout': '10S' }, '5'],
+    ['content-type: application/grpc+proto is accepted', { 'content-type': 'application/grpc+proto' }, '5'],
+    ['grpc-encoding: gzip is UNIMPLEMENTED', { 'grpc-encoding': 'gzip' }, '12'],
+    ['grpc-timeout: 10 without a unit is INVALID_ARGUMENT', { 'grpc-timeout': '10' }, '3'],
+    [
+      'content-type: application/grpc+json is INVALID_ARGUMENT',
+      { 'content-type': 'application/grpc+json' },
+      '3',
+    ],
   ])('%s', async (_, headers, status) => {
     const { acme } = castOf(exchange);
     const request = create(GetMeasurementRequestSchema, { name: `${acme.name}/measurements/none` });
@@ -148,11 +152,11 @@ it('a call ends with DEADLINE_EXCEEDED when its grpc-timeout has passed', async 
   }
 });
 
-it('the body of a caller without credentials is not waited for', async () => {
+it('a caller without credentials is rejected with UNAUTHENTICATED, even with a body of 1 MiB', async () => {
   expect(await send(envelope(Buffer.alloc(1024 * 1024)), GET)).toMatchObject({ 'grpc-status': '16' });
 });
 
-it('a page ends below 4 MiB, and the next one goes on; a batch above it is rejected', async () => {
+it('a list of more than 4 MiB is split into pages without gaps, and a batch of more than 4 MiB is rejected', async () => {
   const { acme, globex, streamly } = castOf(exchange);
   expect(acme.name).not.toBe(globex.name);
   const client = clientOf(exchange.dev, Measurements, { token: globex.token });
@@ -180,7 +184,7 @@ it('a page ends below 4 MiB, and the next one goes on; a batch above it is rejec
   expect(await failureOf(get(seen))).toBe('resource_exhausted RESPONSE_TOO_LARGE');
 });
 
-it('reflection lists the services, and has the files of their messages', async () => {
+it('reflection lists the services, and returns the proto files of their messages', async () => {
   const reflection = clientOf(exchange.dev, ServerReflection);
   async function* asked() {
     yield { messageRequest: { case: 'listServices', value: '' } } as const;
@@ -209,7 +213,7 @@ it('reflection lists the services, and has the files of their messages', async (
   expect(ofValue?.case).toBe('fileDescriptorResponse');
 });
 
-it('an exchange that stops says so first', async () => {
+it('an exchange that stops first reports NOT_SERVING to health watchers', async () => {
   const other = await startExchange();
   const statuses: ServingStatus[] = [];
   const watch = clientOf(other.dev, Health).watch({});

@@ -11,7 +11,7 @@ import { expect, it } from 'vitest';
 const exchange = useExchange();
 const OID = '1.2.840.10045.4.3.2';
 
-it('a signature without an algorithm gets that of the signer’s certificate, wherever it is read', async () => {
+it('a signature without an algorithm is returned over gRPC with the algorithm of the signing certificate', async () => {
   const { acme, streamly } = castOf(exchange);
   const { measurementSpec, ...request } = measurementRequest(acme, [streamly]);
   const { signatureAlgorithm: _, ...signed } = measurementSpec;

@@ -23,7 +23,7 @@ const INVALID = 'invalid_argument INVALID_FIELD_VALUE';
 const clientBy = <S extends Parameters<typeof clientOf>[1]>({ token }: { token: string }, service: S) =>
   clientOf(exchange.dev, service, { token });
 
-it('of a measurement', async () => {
+it('a NUL character is rejected in a measurement', async () => {
   const { acme, streamly } = castOf(exchange);
   const client = clientBy(acme, Measurements);
   const request = createMeasurementRequest(acme, [streamly]);
@@ -40,7 +40,7 @@ it('of a measurement', async () => {
   expect(await failureOf(client.listMeasurements(list))).toMatch(/^invalid_argument .* page_token$/);
 });
 
-it('of a requisition', async () => {
+it('a NUL character is rejected in the refusal of a requisition', async () => {
   const { acme, streamly } = castOf(exchange);
   const measurement = await createMeasurement(exchange, acme, [streamly]);
   const { name } = await requisitionOf(exchange, streamly, measurement);
@@ -49,7 +49,7 @@ it('of a requisition', async () => {
   expect(await failureOf(client.refuseRequisition({ name, refusal }))).toBe(`${INVALID} refusal.message`);
 });
 
-it('of an API key', async () => {
+it('a NUL character is rejected in an API key', async () => {
   const { acme } = castOf(exchange);
   const client = clientBy(acme, ApiKeys);
   const make = (apiKey: object) => failureOf(client.createApiKey({ parent: acme.name, apiKey }));
@@ -57,7 +57,7 @@ it('of an API key', async () => {
   expect(await make({ nickname: 'a', description: NUL })).toBe(`${INVALID} api_key.description`);
 });
 
-it('of an event group', async () => {
+it('a NUL character is rejected in an event group', async () => {
   const { acme, streamly } = castOf(exchange);
   const client = clientBy(streamly, EventGroups);
   const make = (fields: object) =>
@@ -82,7 +82,7 @@ it('of an event group', async () => {
   expect(await described({ a: { [NUL]: 1 } })).toBe(`${metadata}.entity_metadata`);
 });
 
-it('of a population', async () => {
+it('a NUL character is rejected in a population', async () => {
   const client = clientBy(exchange.dev.operator, Populations);
   const value = { subpopulations: [{ vidRanges: [{ startVid: 1n, endVidInclusive: 2n }] }] };
   const population = {

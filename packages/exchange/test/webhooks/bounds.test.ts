@@ -40,7 +40,7 @@ async function shown(party: DevParty, atLeast: number): Promise<number> {
   return read();
 }
 
-it('a request that would deliver more than 1,000 changes again is rejected, and nothing is sent', async () => {
+it('a redelivery of more than 1,000 changes is rejected, and nothing is sent', async () => {
   const { streamly } = castOf(exchange);
   await logChanges(exchange, streamly, 'many', 10_000, 1);
   await shown(streamly, 1000);
@@ -55,7 +55,7 @@ it('a request that would deliver more than 1,000 changes again is rejected, and 
   expect(receiver.received).toEqual([]);
 });
 
-it('a party gets 1,000 changes an hour delivered again, whatever the number of requests and webhooks', async () => {
+it('a party is limited to 1,000 redelivered changes per hour across all its requests and webhooks', async () => {
   const { acme } = castOf(exchange);
   await logChanges(exchange, acme, 'hour', 250, 1);
   // Pause the webhooks, so that no delivery moves their cursors in the log. A redelivery counts the changes up to the
@@ -85,7 +85,7 @@ it('a party gets 1,000 changes an hour delivered again, whatever the number of r
   await ok(redeliver(acme, webhooks[0]!, minutesAgo(90)));
 });
 
-it('a party that used up its hour resends not even one delivery at a time', async () => {
+it('a redelivery of a single delivery is rejected after 1,000 redeliveries within an hour', async () => {
   const { globex } = castOf(exchange);
   const webhook = await addWebhook(exchange, globex, receiver);
   const { webhookId } = await ok(post(exchange, globex, `${webhook.name}:test`, {}));
@@ -99,7 +99,7 @@ it('a party that used up its hour resends not even one delivery at a time', asyn
   expect([await resendAfter(999), await resendAfter(1000)]).toEqual([200, 429]);
 });
 
-it('what is beyond the rate of an address waits, and has not failed', async () => {
+it('deliveries beyond the rate limit wait, and are not counted as failed', async () => {
   const { chirper } = castOf(exchange);
   await addWebhook(exchange, chirper, receiver);
   const begun = performance.now();
@@ -117,7 +117,7 @@ it('what is beyond the rate of an address waits, and has not failed', async () =
   expect(failed).toEqual([]);
 });
 
-it('ten tests of a webhook wait at most', async () => {
+it('a webhook accepts 10 pending tests, and rejects further ones', async () => {
   const { streamly } = castOf(exchange);
   const held = Promise.withResolvers<number>();
   receiver.respond = () => held.promise;

@@ -67,7 +67,7 @@ function disordered(events: Received[]): string[] {
   });
 }
 
-it('delivers every version of a measurement and a requisition to their parties, in order', async () => {
+it('every version of a measurement and a requisition is delivered to its party in order', async () => {
   const { acme, streamly } = castOf(exchange);
   const theirs = await startReceiver();
   await addWebhook(exchange, acme, receiver, { filter: { kinds: ['MEASUREMENT'] } });
@@ -84,7 +84,7 @@ it('delivers every version of a measurement and a requisition to their parties, 
 });
 
 it(
-  'loses nothing and keeps the order per resource while the receiver is slow, failing, gone and back',
+  'deliveries lose nothing and keep the order per resource if the receiver is slow, failing or down',
   async () => {
     const { acme } = castOf(exchange);
     await addWebhook(exchange, acme, receiver);
@@ -115,7 +115,7 @@ it(
   3 * PATIENCE_MS,
 );
 
-it('sends what is repeated with the same ID', async () => {
+it('a redelivered change has the same ID as its first delivery', async () => {
   // Use globex, because acme has more changes than can be redelivered.
   const { globex } = castOf(exchange);
   const { name } = await addWebhook(exchange, globex, receiver);
@@ -128,7 +128,7 @@ it('sends what is repeated with the same ID', async () => {
   expect(ids.slice(2)).toEqual(ids.slice(0, 2));
 });
 
-it('sends one delivery again, by its ID', async () => {
+it('redeliver sends a single delivery again by its webhookId', async () => {
   const { acme, globex } = castOf(exchange);
   const { name } = await addWebhook(exchange, acme, receiver);
   await logChanges(exchange, acme, 'single', 2, 1);
@@ -152,7 +152,7 @@ it('sends one delivery again, by its ID', async () => {
   expect(ours()[2]).toMatchObject({ id: webhookId, name: resource });
 });
 
-it('shows the owner what was tried, and when it is tried again', async () => {
+it('the list of deliveries shows attempts, status and the time of the next attempt', async () => {
   const { acme } = castOf(exchange);
   const { name } = await addWebhook(exchange, acme, receiver);
   receiver.respond = () => 503;
@@ -173,7 +173,7 @@ it('shows the owner what was tried, and when it is tried again', async () => {
   });
 });
 
-it('waits as long as the endpoint asks for, where that is longer', async () => {
+it('a retry waits for the time in Retry-After if it is longer than the backoff', async () => {
   const { acme } = castOf(exchange);
   const { name } = await addWebhook(exchange, acme, receiver);
   receiver.respond = () => 429;
@@ -190,7 +190,7 @@ it('waits as long as the endpoint asks for, where that is longer', async () => {
   expect(metrics).toMatch(/mex_webhook_lag_seconds_count [1-9]/);
 });
 
-it('begins with the commit, without waiting for a run of the job', async () => {
+it('a delivery starts after the commit, without waiting for a run of the job', async () => {
   const { acme, streamly } = castOf(exchange);
   await addWebhook(exchange, acme, receiver);
   await logChanges(exchange, acme, 'known', 1, 1);
@@ -204,7 +204,7 @@ it('begins with the commit, without waiting for a run of the job', async () => {
   }
 });
 
-it('pauses an endpoint that stays dead, and goes on where it was when its owner resumes it', async () => {
+it('a webhook that failed for 3 days is paused, and continues without gaps when its owner resumes it', async () => {
   const { acme } = castOf(exchange);
   const { name } = await addWebhook(exchange, acme, receiver);
   await receiver.leave();
@@ -230,7 +230,7 @@ it('pauses an endpoint that stays dead, and goes on where it was when its owner 
   expect(disordered(receiver.received)).toEqual([]);
 });
 
-it('is not held up by a slow endpoint of somebody else', async () => {
+it('a slow endpoint of one party does not delay deliveries to another party', async () => {
   const { acme, globex } = castOf(exchange);
   const slow = await startReceiver();
   const { promise, resolve } = Promise.withResolvers<number>();
@@ -245,7 +245,7 @@ it('is not held up by a slow endpoint of somebody else', async () => {
   await slow.leave();
 });
 
-it('is leased: another exchange delivers only when the lease has expired, and the first one then changes nothing', async () => {
+it('another exchange delivers only after the lease has expired, and a late result of the first is ignored', async () => {
   const { acme } = castOf(exchange);
   const { name } = await addWebhook(exchange, acme, receiver);
   const held = Promise.withResolvers<number>();

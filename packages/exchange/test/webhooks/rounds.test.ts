@@ -19,7 +19,7 @@ const world = useDeliverer();
 const stored = async () =>
   (await world.database.query('SELECT state, failures, lease_owner, url FROM webhooks'))[0]!;
 
-it('a round of a webhook that was changed meanwhile changes nothing, although its process has the lease again', async () => {
+it('a round changes nothing if its webhook was updated meanwhile, even if its process has the lease again', async () => {
   const old = holding(world.receiver);
   await logChanges(world, world.party, 'moved', 1, 1);
   await world.deliverer.run();
@@ -46,7 +46,7 @@ it('a round of a webhook that was changed meanwhile changes nothing, although it
   await mended.leave();
 });
 
-it('a lease goes by the clock of the database, whatever those of the exchanges say', async () => {
+it('a lease expires by the clock of the database, not by the clocks of the exchanges', async () => {
   await logChanges(world, world.party, 'leased', 1, 1);
   const HOUR_MS = 3_600_000;
   const claim = (aheadMs: number, leaseMs: number) =>
@@ -56,7 +56,7 @@ it('a lease goes by the clock of the database, whatever those of the exchanges s
   expect(await claim(HOUR_MS, LEASE_MS)).toEqual([]);
 });
 
-it('of the deliveries that are over a round removes some, also where it sent a test only', async () => {
+it('a round removes at most 1,000 ended deliveries and keeps the last 1,000, even if it only sends a test', async () => {
   await save(world, { ...world.webhook, state: 'PAUSED', pauseReason: 'test' });
   await world.database.query(
     `INSERT INTO webhook_deliveries (webhook, resource, kind, version, time, create_time, state)
@@ -75,7 +75,7 @@ it('of the deliveries that are over a round removes some, also where it sent a t
   expect(world.receiver.received).toHaveLength(3);
 });
 
-it('one look for what changed runs at a time, and another one follows what came meanwhile', async () => {
+it('claims after changes run one at a time, and changes during a claim cause exactly one more', async () => {
   await world.deliverer.run();
   const gate = Promise.withResolvers<void>();
   const { query } = Database.prototype;
@@ -98,7 +98,7 @@ it('one look for what changed runs at a time, and another one follows what came 
   await until(() => expect(claims).toBe(2));
 });
 
-it('a look reads the webhooks of the parties that it is for, however many there are', async () => {
+it('a claim for some parties finds their webhooks with an index', async () => {
   const client = await world.db.pool.connect();
   try {
     await client.query(`BEGIN;
@@ -117,7 +117,7 @@ it('a look reads the webhooks of the parties that it is for, however many there 
   }
 });
 
-it('rounds wait for a transaction that holds the log back, also where something is pending', async () => {
+it('rounds wait for a transaction that delays the change log, even if a delivery is pending', async () => {
   await world.database.query(
     `INSERT INTO webhook_deliveries (webhook, resource, kind, version, time, create_time, next_attempt_time)
      VALUES ('hook', 'x', 'PARTY', 1, now(), now(), now() + interval '1 day')`,
@@ -138,7 +138,7 @@ it('rounds wait for a transaction that holds the log back, also where something 
   await until(() => expect(world.receiver.received).toHaveLength(1));
 });
 
-it('the place from which changes are sent again is before everything since then, and found by few looks at the log', async () => {
+it('positionBefore returns a position before all changes since a time, with fewer than 70 queries', async () => {
   const TRANSACTIONS = 300;
   const followed = 'dataProviders/rewound';
   const begin = Date.parse('2026-01-01T00:00:00Z');
@@ -182,7 +182,7 @@ it('the place from which changes are sent again is before everything since then,
   expect(statements.get('webhook_rewind')!.text).not.toMatch(/\bchanges\b/);
 });
 
-it('the place of a time before the log is where the log begins', async () => {
+it('positionBefore returns the start of the log if the log has no earlier change', async () => {
   const followed = 'dataProviders/removed';
   await world.database.query(`INSERT INTO changes_removed VALUES ($1, '7', 70)`, [followed]);
   expect(await positionBefore(world.db, followed, now())).toEqual({ xid: '7', seq: 70n });
@@ -194,7 +194,7 @@ it('the place of a time before the log is where the log begins', async () => {
   expect(await positionBefore(world.db, 'dataProviders/quiet', now())).toEqual({ xid: '0', seq: 0n });
 });
 
-it('a webhook is claimed after those that wait longer, and not of a party that is suspended', async () => {
+it('webhooks are claimed in the order of their due times, except those of suspended parties', async () => {
   const [early, suspended] = [`${world.party.name}-early`, `${world.party.name}-suspended`];
   for (const party of [early, suspended]) {
     await addParty(world, party);
@@ -214,7 +214,7 @@ it('a webhook is claimed after those that wait longer, and not of a party that i
   expect([await claimed(), await claimed(), await claimed()]).toEqual([[early], ['hook'], []]);
 });
 
-it('going back removes what is pending behind the place, and is due at once; going forward does nothing', async () => {
+it('rewinding a webhook removes later pending deliveries and makes it due; moving it forward does nothing', async () => {
   for (const [xid, seq, state] of [
     [5, 1, 'PENDING'],
     [7, 1, 'PENDING'],

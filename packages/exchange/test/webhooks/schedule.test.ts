@@ -66,7 +66,7 @@ async function passTime(): Promise<void> {
   await query('UPDATE webhooks SET next_attempt_time = create_time');
 }
 
-it('a run serves four webhooks of a party and those of others, eight messages to each at a time, and goes on by itself', async () => {
+it('a run serves up to 4 webhooks of each party with 8 concurrent messages each, and the rest follow', async () => {
   const other = { name: `${world.party.name}-other` };
   await addParty(world, other.name);
   for (let n = 1; n < 6; n++) await world.add(`hook${n}`, world.party.name);
@@ -99,7 +99,7 @@ it('a run serves four webhooks of a party and those of others, eight messages to
   await until(() => expect(world.receiver.received).toHaveLength(70));
 });
 
-it('a claim leases only as many webhooks as there are free places, of one party and in all', async () => {
+it('claims lease at most 4 webhooks of a party and 64 webhooks in total', async () => {
   const parties = Array.from({ length: 18 }, (_, n) => ({ name: `${world.party.name}-${n}` }));
   const held = holding(world.receiver);
   const runWith = async (rows: { party: { name: string }; count: number; prefix: string }[]) => {
@@ -133,7 +133,7 @@ it('a claim leases only as many webhooks as there are free places, of one party 
   await world.deliverer.stop();
 });
 
-it('no more is taken in than a hundred, and the rest follows without another run', async () => {
+it('a webhook gets at most 100 pending deliveries, and the rest follow without another run', async () => {
   await log('much', 130);
   const held = holding(world.receiver);
   await until(async () => {
@@ -145,7 +145,7 @@ it('no more is taken in than a hundred, and the rest follows without another run
   await until(() => expect(world.receiver.received).toHaveLength(130));
 });
 
-it('one that has a hundred pending is left alone until they are due, and one with 99 takes in one', async () => {
+it('a webhook with 100 pending deliveries is not claimed until they are due, and one with 99 gets one more', async () => {
   const pend = (n: number) =>
     query(
       `INSERT INTO webhook_deliveries (webhook, resource, kind, version, time, create_time, next_attempt_time)
@@ -173,7 +173,7 @@ it('one that has a hundred pending is left alone until they are due, and one wit
   expect(await claim()).toHaveLength(1);
 });
 
-it('an endpoint at which nothing works gets eight messages, then rest: as long as it asks for, or ever longer', async () => {
+it('a failing endpoint gets 8 messages, then a pause as long as Retry-After or a growing backoff', async () => {
   await log('dead', 20);
   let attempts = 0;
   world.receiver.respond = async () => {
@@ -215,7 +215,7 @@ it('an endpoint at which nothing works gets eight messages, then rest: as long a
   expect(resumed).toEqual([{ first_failure_time: null, due: true }]);
 });
 
-it('what comes behind a delivery that failed waits with it, and other resources do not', async () => {
+it('later versions of a resource wait for its failed delivery, and other resources do not wait', async () => {
   await log('a', 1, 2);
   world.receiver.respond = ({ name }) => (name.endsWith('/a1') ? 500 : 204);
   await taken(2);
@@ -243,7 +243,7 @@ it('what comes behind a delivery that failed waits with it, and other resources 
   expect(new Set(again.map(({ next_attempt_time }) => Number(next_attempt_time))).size).toBe(1);
 });
 
-it('a round that takes long is ended, and another one goes on', async () => {
+it('a round that takes too long ends, and another round delivers the rest', async () => {
   await log('slow', 20);
   const { now: clock } = performance;
   let ahead = 0;
@@ -259,7 +259,7 @@ it('a round that takes long is ended, and another one goes on', async () => {
   expect(settling.mock.calls.length).toBeGreaterThan(1);
 });
 
-it('a round that fails is told by the next run, once', async () => {
+it('the next run throws the error of a failed round once', async () => {
   await log('fails', 1);
   const settling = vi.spyOn(world.db, 'tx').mockRejectedValueOnce(new Error('settling failed'));
   const told: string[] = [];
@@ -273,7 +273,7 @@ it('a round that fails is told by the next run, once', async () => {
   expect(told).toEqual(['Error: settling failed']);
 });
 
-it('an attempt that is cut short by the end of the process is none', async () => {
+it('an attempt that is interrupted by a shutdown is not counted', async () => {
   await log('cut', 1);
   const { arrived, respond } = holding(world.receiver);
   await until(async () => {
@@ -318,7 +318,7 @@ it.each([
   },
 );
 
-it('a filter of two kinds takes both, and no third one', async () => {
+it('a filter of two kinds accepts both, and no third kind', async () => {
   await save(world, { ...world.webhook, kinds: ['PARTY', 'MEASUREMENT'] });
   for (const kind of ['CERTIFICATE', 'MEASUREMENT', 'PARTY']) {
     await query(
@@ -332,7 +332,7 @@ it('a filter of two kinds takes both, and no third one', async () => {
   ).toEqual(['MEASUREMENT', 'PARTY']);
 });
 
-it('a round whose filter leaves nothing of a full page ends at once', async () => {
+it('a round ends immediately if its filter removes every change of a full page', async () => {
   await save(world, { ...world.webhook, kinds: ['PARTY'] });
   await log('skipped', MAX_PENDING);
   await isReadable();

@@ -43,7 +43,7 @@ describe('a webhook', () => {
     ['http://169.254.169.254/latest/meta-data', 'url'],
     ['ftp://example.com/', 'url'],
     ['https://user:password@example.com/', 'url'],
-  ])('does not point to %s', async (url, field) => {
+  ])('is rejected with the URL %s', async (url, field) => {
     const violation = `400 INVALID_ARGUMENT INVALID_FIELD_VALUE ${field}`;
     expect(errorOf(await post(exchange, acme(), `${acme().name}/webhooks`, { ...input, url }))).toBe(
       violation,
@@ -52,7 +52,7 @@ describe('a webhook', () => {
     expect(errorOf(await call('PATCH', name, { url }))).toBe(violation);
   });
 
-  it('is one of ten at most, however many are created at once', async () => {
+  it('is limited to 10 per party, even if 12 are created concurrently', async () => {
     const { globex } = castOf(exchange);
     const create = () => post(exchange, globex, `${globex.name}/webhooks`, input);
     const replies = await Promise.all(Array.from({ length: 12 }, create));
@@ -61,7 +61,7 @@ describe('a webhook', () => {
     expect(rejected).toEqual(Array(2).fill('400 FAILED_PRECONDITION TOO_MANY_WEBHOOKS'));
   });
 
-  it('shows its secret only when it is made, and stores it sealed', async () => {
+  it('returns its secret only when it is created or rotated, and never stores or logs it in plain text', async () => {
     const { name, secret } = await paused();
     const rotated = await ok(post(exchange, acme(), `${name}:rotateSecret`));
     expect(rotated.secret).toMatch(SECRET);
@@ -83,7 +83,7 @@ describe('a webhook', () => {
 });
 
 describe('deliveries', () => {
-  it('are signed with both secrets after a rotation, and with the new one when the old one has expired', async () => {
+  it('are signed with both secrets for 24 hours after a rotation, and then only with the new one', async () => {
     const receiver = await startReceiver();
     const { name, secret, createTime } = await addWebhook(exchange, acme(), receiver);
     const rotated = await ok(post(exchange, acme(), `${name}:rotateSecret`));
@@ -115,7 +115,7 @@ describe('deliveries', () => {
     await receiver.leave();
   });
 
-  it('of a test go to a paused webhook too, are tried once, and come in pages', async () => {
+  it('of a test are sent even to a paused webhook, are attempted only once, and are listed in pages', async () => {
     const receiver = await startReceiver();
     const { name } = await addWebhook(exchange, acme(), receiver);
     await ok(call('PATCH', name, { state: 'PAUSED' }));
@@ -144,7 +144,7 @@ describe('deliveries', () => {
     await receiver.leave();
   });
 
-  it('say that changes were missed when the log no longer reaches back', async () => {
+  it('set skippedTime of the webhook if the log no longer contains all changes', async () => {
     const receiver = await startReceiver();
     const { name } = await addWebhook(exchange, acme(), receiver);
     await exchange.database.query(`UPDATE webhooks SET cursor_xid = '1', cursor_seq = 1`);

@@ -13,7 +13,7 @@ const worst = (charged: [string, number][], within?: string) =>
   sums.worst(new Map(charged.map(([slice, epsilon]) => [slice, cost(epsilon)])), within).epsilon;
 
 describe('intervals', () => {
-  test('are joined where they overlap or touch, and empty ones are left out', () => {
+  test('are joined if they overlap or touch, and empty ones are dropped', () => {
     const given = [interval(5, 6), interval(1, 2), interval(3, 3), interval(9, 8), interval(6, 7)];
     expect(joinIntervals(given)).toEqual([interval(1, 3), interval(5, 7)]);
     expect(gapsBetween(given, interval(0, 9))).toEqual([interval(0, 0), interval(4, 4), interval(8, 9)]);
@@ -23,7 +23,7 @@ describe('intervals', () => {
 });
 
 describe('slices', () => {
-  test('groups of different people cost what the most expensive one costs', () => {
+  test('disjoint groups cost as much as the most expensive group', () => {
     const groups = Array.from({ length: 12 }, (_, i): [string, number] => [vids([10 * i, 10 * i + 9]), 0.1]);
     expect(worst(groups)).toBe(cost(0.1).epsilon);
     expect(worst([...groups, [EVERYBODY, 0.5]])).toBe(cost(0.6).epsilon);
@@ -31,7 +31,7 @@ describe('slices', () => {
     expect(worst([...groups, [vids([9, 10]), 0.25]], vids([20, 29]))).toBe(cost(0.1).epsilon);
   });
 
-  test('of different axes may have a person in common', () => {
+  test('on different axes are summed, because they can have a person in common', () => {
     const bucket = sliceText({ bucket: [interval(0, 4)] });
     const other = sliceText({ 'vid of another population': [interval(50, 60)] });
     expect(
@@ -43,7 +43,7 @@ describe('slices', () => {
     ).toBe(cost(0.7).epsilon);
   });
 
-  test('are told apart however many there were before', () => {
+  test('stay distinct after 1,200 other sets of slices', () => {
     for (let i = 0; i < 1200; i++) {
       const apart: [string, number][] = [
         [vids([2 * i, 2 * i]), 0.1],
@@ -55,7 +55,7 @@ describe('slices', () => {
     }
   });
 
-  test('each measure has its own worst-off person', () => {
+  test('epsilon, rho and delta each have their own worst-off person', () => {
     const charged = new Map([
       [vids([1, 5]), costInUnits({ epsilon: 0.5, rho: 0.1 })],
       [vids([6, 9]), costInUnits({ epsilon: 0.2, rho: 0.3, delta: 1e-9 })],
@@ -63,7 +63,7 @@ describe('slices', () => {
     expect(sums.worst(charged)).toEqual(costInUnits({ epsilon: 0.5, rho: 0.3, delta: 1e-9 }));
   });
 
-  test('nobody counts as everybody, and equal people have equal texts', () => {
+  test('an empty slice counts as everybody, and slices of the same people have the same text', () => {
     expect(sliceText({})).toBe(EVERYBODY);
     expect(sliceText({ vid: [] })).toBe(EVERYBODY);
     expect(sliceText({ vid: [interval(3, 2)], bucket: [interval(0, 1)] })).toBe(EVERYBODY);
@@ -73,7 +73,7 @@ describe('slices', () => {
     );
   });
 
-  test('the worst-off person is that of a count over all places', () => {
+  test('the charge of the worst-off person equals a brute-force count over all points', () => {
     const range = fc.tuple(fc.nat(7), fc.nat(7)).map(([a, b]) => interval(Math.min(a, b), Math.max(a, b)));
     const axis = fc.array(range, { minLength: 1, maxLength: 3 });
     const slice = fc.record({ x: axis, y: axis }, { requiredKeys: [] }) as fc.Arbitrary<Slice>;
@@ -98,7 +98,7 @@ describe('slices', () => {
     );
   });
 
-  test('beyond the most that are told apart, a further slice is everybody, and stays so', () => {
+  test('after 128 slices, further ones are charged to everybody, and again on a second attempt', () => {
     const charged = new Map<string, Units>();
     const wanted = Array.from({ length: 200 }, (_, i) => vids([i, i]));
     const first = wanted.map((slice) => {
@@ -113,7 +113,7 @@ describe('slices', () => {
     expect(sums.worst(charged).epsilon).toBe(cost(0.2).epsilon);
   });
 
-  test('slices that overlap in too many ways are bounded, too', () => {
+  test('slices that would exceed 1,024 combinations are charged to everybody', () => {
     const charged = new Map<string, Units>();
     // Add more slices on two axes than the ledger can tell apart. 32 slices on each axis make 32 × 32 = 1,024
     // combinations, which is the limit.

@@ -90,14 +90,14 @@ test('points are multiplied by one scalar, odd or even', () => {
   }
 });
 
-test('points are multiplied by scalars of their own', () => {
+test('each point is multiplied by its own scalar', () => {
   load(p, some);
   const scalars = drawScalars(random, COUNT);
   curve.multiplyEach(q, p, scalars);
   expect(stored(q)).toEqual(bytesOf(scalarsOf(scalars).map((scalar, i) => some[i]!.multiply(scalar))));
 });
 
-test('pairs of points are multiplied at once, by scalars for all and by scalars of their own', () => {
+test('pairs of points are multiplied by common scalars, and by separate scalars for each pair', () => {
   const expectPairs = (scalars: bigint[], more: bigint[]) => {
     expect(stored(p)).toEqual(bytesOf(some.map((point, i) => point.multiply(scalars[i]!))));
     const sums = others.map((point, i) => point.multiply(scalars[i]!).add(some[i]!.multiply(more[i]!)));
@@ -120,7 +120,7 @@ test('pairs of points are multiplied at once, by scalars for all and by scalars 
   expectPairs(scalarsOf(s), scalarsOf(t));
 });
 
-test('a pair in which one point is a small multiple of the other is rejected, with its place', () => {
+test('a pair in which one point is a small multiple of the other is rejected with its index', () => {
   load(p, some);
   load(
     q,
@@ -131,7 +131,7 @@ test('a pair in which one point is a small multiple of the other is rejected, wi
   expect(() => curve.multiplyPair(p, q, s, s)).toThrow('point 3: a multiple of it met another');
 });
 
-test('the point of a table is multiplied by many scalars, small ones too', () => {
+test('a fixed base point is multiplied by many scalars, including small ones', () => {
   const table = curve.fixedBase(some[0]!.toBytes(true));
   const scalars = Buffer.concat([drawScalars(random, COUNT), ...[1n, 2n, 3n, 255n, ORDER - 1n].map(toBytes)]);
   curve.multiplyFixed(p, table, scalars);
@@ -142,7 +142,7 @@ test('the point of a table is multiplied by many scalars, small ones too', () =>
   expect(stored(p, 1)).toEqual(Buffer.from(Point.BASE.multiply(scalarsOf(scalars)[0]!).toBytes(true)));
 });
 
-test('bytes that are not a point are rejected, with their place', () => {
+test('bytes that are not a compressed point are rejected with their index', () => {
   const spoiled = (place: number, change: (point: Buffer) => void) => {
     const bytes = bytesOf(some);
     change(bytes.subarray(place * POINT_BYTES, (place + 1) * POINT_BYTES));
@@ -165,7 +165,7 @@ test('a scalar that is 0 or not below the order is rejected', () => {
   }
 });
 
-test('a scalar that this multiplication cannot do is rejected, and never gives a wrong point', () => {
+test('a small scalar gives the correct point or is rejected, but never gives a wrong point', () => {
   load(p, some);
   for (const scalar of [2n, 30n, 32n]) {
     const expected = bytesOf(some.map((point) => point.multiply(scalar)));

@@ -48,7 +48,7 @@ const EDGES = [
 /** Each scalar takes 20 ms, so only stress runs try all of them. Other runs try about a quarter. */
 const TRIED = isStress ? EDGES : EDGES.filter((_, i) => i < 9 || i % 5 === 0);
 
-test('edge scalars give the points of OpenSSL, or are refused where two multiples meet: never a wrong point', () => {
+test('edge scalars give the same point as OpenSSL or throw a PointError, but never give a wrong point', () => {
   let refused = 0;
   for (const scalar of TRIED) {
     try {
@@ -61,7 +61,7 @@ test('edge scalars give the points of OpenSSL, or are refused where two multiple
   expect(refused).toBeLessThan(TRIED.length / 4);
 });
 
-test('random scalars and points give those of OpenSSL and of an independent library', () => {
+test('random scalars and points give the same results as OpenSSL and an independent library', () => {
   const random = new Keystream(new Uint8Array(48).fill(9));
   for (let i = 0; i < rounds(1000, 5); i++) {
     const [scalar, other] = [toNumber(drawScalars(random, 1)), toNumber(drawScalars(random, 1))];
@@ -83,18 +83,18 @@ test('a point plus itself is its double, and plus its negative is reported as in
   expect(curve.add(r, p, q)).toContain(0);
 });
 
-describe('what is no compressed point is rejected', () => {
+describe('loading a compressed point', () => {
   const withX = (first: number, x: bigint) => Uint8Array.of(first, ...toBytes(x));
   const x = toNumber(GENERATOR.subarray(1));
   test.each([
     ['the point at infinity', withX(0, 0n)],
     ['an uncompressed point', withX(4, x)],
-    ['another first byte', withX(1, x)],
-    ['an x of no point', withX(2, 1n)],
+    ['an unknown first byte', withX(1, x)],
+    ['an x that is not on the curve', withX(2, 1n)],
     ['x = p', withX(2, PRIME)],
     ['x above p', withX(2, PRIME + 5n)],
     ['the largest x', withX(3, 2n ** 256n - 1n)],
-  ])('%s', (_, bytes) => {
+  ])('rejects %s', (_, bytes) => {
     expect(() => curve.load(p, bytes, 1)).toThrow();
   });
 });

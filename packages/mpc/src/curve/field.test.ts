@@ -26,7 +26,7 @@ function modulo(value: bigint): bigint {
   return ((value % PRIME) + PRIME) % PRIME;
 }
 
-test('numbers are multiplied, squared and combined as BigInt does it', () => {
+test('numbers are multiplied, squared and combined with the same results as BigInt', () => {
   fc.assert(
     fc.property(numbers, numbers, factor, factor, (xs, ys, times, otherTimes) => {
       put(a, xs);
@@ -78,7 +78,7 @@ test('numbers are inverted together, unless one of them is zero', () => {
   );
 });
 
-test('the root of a square squares to it again', () => {
+test('the square of the root of a square is the square again', () => {
   fc.assert(
     fc.property(numbers, (xs) => {
       put(a, xs);
@@ -91,7 +91,7 @@ test('the root of a square squares to it again', () => {
   );
 });
 
-test('numbers are read from bytes and written to them, and not read from the prime on', () => {
+test('numbers are read from bytes and written to bytes, and numbers from the prime upward are rejected', () => {
   fc.assert(
     fc.property(numbers, (xs) => {
       const bytes = new Uint8Array(32);

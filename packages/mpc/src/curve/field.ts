@@ -15,7 +15,7 @@ const QUAD_WORDS = QUAD_BYTES / 4;
 /** The number of arrays that a field needs internally: four for powers, one for products, and one for inverses. */
 const OWN_ARRAYS = 6;
 
-/** Operations on whole arrays work on the number of elements that the last call to `use` set for all arrays. */
+/** The last call to `use` sets how many elements of an array the operations process. It applies to all arrays. */
 export class Field {
   readonly capacity: number;
   /**

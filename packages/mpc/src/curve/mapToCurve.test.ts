@@ -8,7 +8,7 @@ import { mapToCurve } from './mapToCurve.ts';
 
 const curve = new Curve(16);
 
-test('texts have the known points', () => {
+test('texts are mapped to the known points', () => {
   const points = Buffer.from(mapToCurve(curve, ['unit_ec_point', '1'])).toString('hex');
   expect(points).toBe(
     '0295eff36ee6834b476823392ce1f31aeda2c10edf2fdb5a4b2a708a600f18876f' +
@@ -16,7 +16,7 @@ test('texts have the known points', () => {
   );
 });
 
-test('more texts than a batch holds get the points that an independent library finds', () => {
+test('more texts than fit in a batch are mapped to the same points as by an independent implementation', () => {
   const texts = Array.from({ length: 40 }, (_, i) => String(i));
   const points = mapToCurve(curve, texts);
   texts.forEach((text, i) => {

@@ -52,8 +52,8 @@ const stored = () => {
   return bytes;
 };
 
-describe('against an independent library', () => {
-  test('the combined key is the sum of the keys, and each key belongs to its secret', () => {
+describe('ElGamal compared with an independent library', () => {
+  test('the combined key is the sum of the public keys of all secrets', () => {
     const sum = duchies.reduce(
       (left, { secretKey }) => left.add(Point.BASE.multiply(toNumber(secretKey))),
       Point.ZERO,
@@ -77,7 +77,7 @@ describe('against an independent library', () => {
     }
   });
 
-  test('taking one key after the other off gives the same', () => {
+  test('decrypting with one key after the other returns the messages', () => {
     const [first, second, last] = duchies as [ElGamalKeyPair, ElGamalKeyPair, ElGamalKeyPair];
     batch.load(encrypted(), COUNT);
     for (const { secretKey } of [first, second]) batch.decrypt(secretKey);
@@ -86,7 +86,7 @@ describe('against an independent library', () => {
     expect(left).toEqual(messages);
   });
 
-  test('the point at infinity is opened as zeros, and its neighbors as they are', () => {
+  test('the point at infinity is opened as zeros, and its neighbors are opened correctly', () => {
     const { publicKey, secretKey } = duchies[0]!;
     const key = new ElGamalPublicKey(curve, publicKey);
     batch.encryptZeros(key, drawScalars(random, COUNT));
@@ -102,7 +102,7 @@ describe('against an independent library', () => {
     expect(opened).toEqual(expected);
   });
 
-  test('taking a key off and multiplying in one go is the same as one after the other', () => {
+  test('blind and blindEach decrypt with one key and multiply in one step', () => {
     const [{ secretKey }, ...others] = duchies as [ElGamalKeyPair, ElGamalKeyPair, ElGamalKeyPair];
     const expectLeft = (scalars: Uint8Array) => {
       const factor = (i: number) => toNumber(at(scalars, i % (scalars.length / SCALAR_BYTES), SCALAR_BYTES));
@@ -120,7 +120,7 @@ describe('against an independent library', () => {
     expectLeft(scalars);
   });
 
-  test('re-randomized ciphertexts have nothing in common but what is in them', () => {
+  test('re-randomized ciphertexts have different points but the same messages', () => {
     const before = encrypted();
     batch.load(before, COUNT);
     batch.reRandomize(combined, drawScalars(random, COUNT));
@@ -132,7 +132,7 @@ describe('against an independent library', () => {
     );
   });
 
-  test('a layer under the keys of others, re-randomized under these, is decrypted by them', () => {
+  test('a partly decrypted and then re-randomized ciphertext is decrypted by the other keys', () => {
     const [first, ...others] = duchies as [ElGamalKeyPair, ElGamalKeyPair, ElGamalKeyPair];
     const partial = new ElGamalPublicKey(
       curve,
@@ -158,7 +158,7 @@ describe('against an independent library', () => {
     );
   });
 
-  test('ciphertexts add up, and points are added to them', () => {
+  test('ciphertexts are added to each other, and points are added to ciphertexts', () => {
     const reversed = new Uint8Array(messages.length);
     for (let i = 0; i < COUNT; i++) reversed.set(at(messages, COUNT - 1 - i, POINT_BYTES), i * POINT_BYTES);
     other.load(encrypted(), COUNT);
@@ -176,11 +176,11 @@ describe('against an independent library', () => {
   });
 });
 
-describe('zero', () => {
+describe('areZero', () => {
   const key = duchies[0]!;
   const publicKey = new ElGamalPublicKey(curve, key.publicKey);
 
-  test('is found among others', () => {
+  test('finds encrypted zeros among others, and only with the right key', () => {
     batch.encryptZeros(publicKey, drawScalars(random, COUNT));
     const zeros = stored();
     batch.encrypt(publicKey, messages, drawScalars(random, COUNT));
@@ -191,7 +191,7 @@ describe('zero', () => {
     expect([...areZero(curve, duchies[1]!.secretKey, mixed, COUNT)]).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
-  test('is the difference of two ciphertexts of the same text', () => {
+  test('finds a zero in the difference of two ciphertexts of the same text', () => {
     other.encrypt(publicKey, messages, drawScalars(random, COUNT));
     batch.encrypt(publicKey, messages, drawScalars(random, COUNT));
     batch.add(other, -1);
@@ -200,14 +200,14 @@ describe('zero', () => {
 });
 
 describe('an attacker', () => {
-  test('cannot make a combined key with a key that cancels another, or that is there twice', () => {
+  test('cannot combine a public key with its negative or with itself', () => {
     const { publicKey } = duchies[0]!;
     const negative = Uint8Array.from(publicKey, (byte, i) => (i === 0 ? byte ^ 1 : byte));
     expect(() => combineKeys(curve, [publicKey, negative])).toThrow('publicKeys must not cancel out');
     expect(() => combineKeys(curve, [publicKey, publicKey])).toThrow('publicKeys must be different');
   });
 
-  test('gets an error with the place for a ciphertext whose difference to another is nothing', () => {
+  test('gets an error with the index for a ciphertext that is subtracted from itself', () => {
     const bytes = encrypted();
     other.load(bytes, COUNT);
     batch.load(bytes, COUNT);

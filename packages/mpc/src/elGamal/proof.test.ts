@@ -27,7 +27,7 @@ const OTHERS = [
   { ...CONTEXT, duchy: 'duchies/alphac', computation: '1' },
 ];
 
-test('who knows the secret proves it, each time with the same bytes', () => {
+test('proveSecret creates a valid proof, with the same bytes each time', () => {
   for (const pair of pairs) {
     const proof = proveSecret(pair, CONTEXT);
     expect(proof).toHaveLength(PROOF_BYTES);
@@ -36,7 +36,7 @@ test('who knows the secret proves it, each time with the same bytes', () => {
   }
 });
 
-test('no proof is one of another key, nor is any that was changed', () => {
+test('isProven rejects a proof for another key, and a changed, truncated or empty proof', () => {
   const [{ publicKey: key }, { publicKey: other }] = pairs as [ElGamalKeyPair, ElGamalKeyPair];
   const proof = proveSecret(pairs[0]!, CONTEXT);
   expect(isProven(other, proof, CONTEXT)).toBe(false);
@@ -48,7 +48,7 @@ test('no proof is one of another key, nor is any that was changed', () => {
   }
 });
 
-test('a proof of one duchy, computation and terms is none of another, and shares no commitment with it', () => {
+test('a proof is valid only for its duchy, computation and terms, and others have another commitment', () => {
   const { publicKey } = pairs[0]!;
   const proof = proveSecret(pairs[0]!, CONTEXT);
   for (const other of OTHERS) {
@@ -60,7 +60,7 @@ test('a proof of one duchy, computation and terms is none of another, and shares
   }
 });
 
-test('a proof that holds is computed once, and one that fails each time, for whichever key and context', () => {
+test('isProven caches valid proofs by key and context, and verifies invalid proofs each time', () => {
   const multiply = vi.spyOn(Curve.prototype, 'multiply');
   try {
     const context = { ...CONTEXT, computation: 'remembered' };
@@ -81,7 +81,7 @@ test('a proof that holds is computed once, and one that fails each time, for whi
   }
 });
 
-test('a key that was made for something else is not read', () => {
+test('readPublishedKey rejects a key for another duchy, computation or terms', () => {
   for (const other of OTHERS) {
     expect(() => readPublishedKey(publishedKey(pairs[0]!, other, proveSecret), CONTEXT, isProven)).toThrow(
       /was made (for another|under other)/,
@@ -89,7 +89,7 @@ test('a key that was made for something else is not read', () => {
   }
 });
 
-test('a key that takes the others away is not read, because nobody can prove it', () => {
+test('readPublishedKey rejects a rogue key that cancels the other keys, because it has no valid proof', () => {
   const [first, second] = pairs.map(({ publicKey }) => Point.fromBytes(publicKey));
   const own = newKeyPair(new Keystream(new Uint8Array(48).fill(4)));
   const rogue = Point.fromBytes(own.publicKey).subtract(first!).subtract(second!).toBytes(true);

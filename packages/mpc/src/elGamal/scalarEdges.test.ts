@@ -149,12 +149,12 @@ const ENTRIES: Entry[] = [
 ];
 
 describe.each(ENTRIES)('%s', (_name, compute, expected) => {
-  test.each(Object.entries(OUT_OF_RANGE))('refuses %s', (_, scalar) => {
+  test.each(Object.entries(OUT_OF_RANGE))('rejects the scalar %s', (_, scalar) => {
     expect(() => compute(toBytes(scalar))).toThrow('a scalar must be from 1 to the order');
   });
 
   test.each(Object.entries(IN_RANGE))(
-    'computes with %s, or refuses where two multiples meet',
+    'computes the right points with the scalar %s, or throws a PointError',
     (_, scalar) => {
       let computed: Buffer;
       try {
@@ -168,7 +168,7 @@ describe.each(ENTRIES)('%s', (_name, compute, expected) => {
   );
 });
 
-test('areZero refuses secrets out of range, and is right at the edges where it answers', () => {
+test('areZero rejects secrets out of range, and is right or throws a PointError at the edges', () => {
   for (const secret of Object.values(OUT_OF_RANGE)) {
     expect(() => areZero(curve, toBytes(secret), CIPHERTEXT, 1)).toThrow('a scalar must be from 1 to');
   }
@@ -183,7 +183,7 @@ test('areZero refuses secrets out of range, and is right at the edges where it a
   }
 });
 
-test('negative products are right up to n - 1, and refuse factors out of range', () => {
+test('negativeProducts rejects factors out of range, and is right at the edges of the range', () => {
   for (const scalar of Object.values(OUT_OF_RANGE)) {
     expect(() => negativeProducts(factor, toBytes(scalar))).toThrow('a scalar must be from 1 to the order');
   }
@@ -200,7 +200,7 @@ test.each(Object.entries(OUT_OF_RANGE))('a drawn scalar is never %s', (_, scalar
   expect(newKeyPair({ bytes: () => again.shift()! }).secretKey).toEqual(next);
 });
 
-test.each(Object.entries(OUT_OF_RANGE))('a proof with the response %s proves nothing', (_, scalar) => {
+test.each(Object.entries(OUT_OF_RANGE))('a proof with the response %s is invalid', (_, scalar) => {
   const context = { purpose: 'p', duchy: 'd', computation: 'c', termsSha256: new Uint8Array(32) };
   const proof = Buffer.concat([A.toBytes(true), toBytes(scalar)]);
   expect(proof.length).toBe(PROOF_BYTES);

@@ -5,8 +5,8 @@ import {
 } from '../protocols/honestMajorityShareShuffle/variance.ts';
 import { LiquidLegionsCovariances, liquidLegionsReachVariance } from './liquidLegions.ts';
 
-describe('the covariance of a reach with itself is its variance without noise', () => {
-  test.for([1, 0.3])('width %d', (width) => {
+describe('the covariance of a reach with itself', () => {
+  test.for([1, 0.3])('is its variance without noise (width %d)', (width) => {
     const sketch = { decayRate: 12, maxSize: 20_000, width };
     const reach = 30_000;
     const variance = liquidLegionsReachVariance({ ...sketch, reach, noiseVariance: 0 });
@@ -23,7 +23,7 @@ describe('the covariance of a reach with itself is its variance without noise', 
   });
 });
 
-test('a sketch with registers that everybody fills has a covariance too', () => {
+test('the covariance of a reach with itself is its variance even if some registers are certainly hit', () => {
   const sketch = { decayRate: 12, maxSize: 20_000, width: 1 };
   const reach = 5_000_000;
   const variance = liquidLegionsReachVariance({ ...sketch, reach, noiseVariance: 0 });

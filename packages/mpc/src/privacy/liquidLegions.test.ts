@@ -31,7 +31,7 @@ function integral({ decayRate: a, maxSize: m }: typeof NARROW, people: number): 
   return m * (1 - (ei((a * Math.exp(a) * t) / bound) - ei((a * t) / bound)) / a);
 }
 
-describe('registers that are expected', () => {
+describe('expectedRegisters', () => {
   test.each([
     [NARROW, 1e5, 25_500],
     [NARROW, 1e6, 44_700],
@@ -39,19 +39,19 @@ describe('registers that are expected', () => {
     [WIDE, 1e5, 87_000],
     [WIDE, 1e6, 408_000],
     [WIDE, 1e7, 787_000],
-  ])('%o with %d people: about %d', (size, people, registers) => {
+  ])('for %o and %d people is about %d', (size, people, registers) => {
     expect(Math.abs(expectedRegisters(size, people) / registers - 1)).toBeLessThan(0.006);
   });
 
-  test('are those of the integral', () => {
+  test('is equal to the integral over all registers', () => {
     for (const people of [1, 1e3, 1e5, 1e7]) {
       expect(expectedRegisters(NARROW, people) / integral(NARROW, people)).toBeCloseTo(1, 3);
     }
   });
 });
 
-describe('sums over the registers of a large sketch', () => {
-  test.each([1, 1000, 300_000, 1e8])('are those over each of them, with %d people', (people) => {
+describe('sketchMoments of a large sketch', () => {
+  test.each([1, 1000, 300_000, 1e8])('are the sums over each register, with %d people', (people) => {
     const { decayRate: a, maxSize: m } = NARROW;
     const sums = { registers: 0, slope: 0, curvature: 0 };
     for (let i = 0; i < m; i++) {
@@ -68,8 +68,8 @@ describe('sums over the registers of a large sketch', () => {
   });
 });
 
-describe('people', () => {
-  test('are estimated from the registers that are expected for them', () => {
+describe('estimatePeople', () => {
+  test('returns the number of people for their expected registers, and 0 for a negative count', () => {
     const size = { decayRate: 12, maxSize: 2000 };
     for (const people of [0, 1, 2, 17, 1000, 12_345, 1_000_000]) {
       expect(estimatePeople(size, expectedRegisters(size, people))).toBe(people);
@@ -77,7 +77,7 @@ describe('people', () => {
     expect(estimatePeople(size, -3)).toBe(0);
   });
 
-  test('are fewer where noise is in the count: it would add a quarter to them on average', () => {
+  test('corrects the bias of noise in the count, which would add about 24 % on average', () => {
     const demo = { decayRate: 10, maxSize: 1000 };
     const variance = 65.8 ** 2;
     // The estimate grows as exp(10 / 1000 · registers). Noise with a standard deviation of 65.8 registers therefore
@@ -92,16 +92,16 @@ describe('people', () => {
     }
   });
 
-  test('are no more than a whole number can say, however steep the sketch is', () => {
+  test('returns at most MAX_SAFE_INTEGER, even for a steep sketch', () => {
     expect(estimatePeople({ decayRate: 100, maxSize: 1000 }, 500)).toBe(Number.MAX_SAFE_INTEGER);
   });
 
-  test('cannot be estimated from a sketch that is full', () => {
+  test('throws if every register of the sketch is hit', () => {
     expect(() => estimatePeople(NARROW, NARROW.maxSize)).toThrow('every register of the sketch is hit');
   });
 });
 
-describe('the variance of a reach', () => {
+describe('the relative standard deviation of a reach', () => {
   /** The noise variances at ε = 1, δ = 1e-9, and at ε = 0.0041, δ = 1e-12. */
   const [LITTLE, MUCH] = [6.579 ** 2, 1843 ** 2];
   test.each([
@@ -111,7 +111,7 @@ describe('the variance of a reach', () => {
     [WIDE, 1e8, 0.01, MUCH, 0.01075, 0.01085],
     [NARROW, 1e8, 0.01, MUCH, 0.215, 0.225],
   ])(
-    '%o, reach %d, width %d, noise %d: between %d and %d of it',
+    '%o, reach %d, width %d, noise variance %d: is between %d and %d',
     (size, reach, width, noiseVariance, low, high) => {
       const deviation =
         Math.sqrt(liquidLegionsReachVariance({ ...size, reach, width, noiseVariance })) / reach;

@@ -13,7 +13,7 @@ const of = (registers: number, params = NOISY) => {
 };
 
 describe('the interval of a reach', () => {
-  it('ends where the count is 1.96 standard deviations away', () => {
+  it('ends at the reaches whose register counts are 1.96 standard deviations away', () => {
     const [low, high] = of(500).interval;
     // The random choice of registers adds a standard deviation of about 8 registers here.
     const margin = 1.96 * Math.hypot(SIGMA, 8);
@@ -21,12 +21,12 @@ describe('the interval of a reach', () => {
     expect(Math.abs(expectedRegisters(SIZE, high) - margin - 500)).toBeLessThan(1);
   });
 
-  it('is lopsided, as people are when the noise is even', () => {
+  it('is asymmetric: its upper part is more than 3 times as wide as its lower part', () => {
     const { reach, interval } = of(500);
     expect(interval[1] - reach).toBeGreaterThan(3 * (reach - interval[0]));
   });
 
-  it('counts people of the whole population where a part is sampled', () => {
+  it('is scaled to the whole population if only a part is sampled', () => {
     const params = { ...NOISY, width: 0.125 };
     const [whole, part] = [of(500), of(500, params)];
     expect(part.reach / whole.reach).toBeCloseTo(8, 2);
@@ -56,7 +56,7 @@ describe('the interval of a reach', () => {
     expect(geometric.interval[1]).toBeGreaterThan(normal.interval[1]);
   });
 
-  it('starts at 0 where nobody may have been reached, and then has what all such counts may be', () => {
+  it('starts at 0 for a reach of 0, and covers all counts that are estimated as 0', () => {
     const { reach, interval } = of(0);
     expect(reach).toBe(0);
     expect(interval[0]).toBe(0);
@@ -66,18 +66,18 @@ describe('the interval of a reach', () => {
     expect(expectedRegisters(SIZE, interval[1])).toBeLessThan(1.96 * SIGMA + 30);
   });
 
-  it('has no upper end where every register may be hit', () => {
+  it('has no upper end if every register may be hit', () => {
     const { reach, interval } = of(900);
     expect(interval[0]).toBeGreaterThan(1000);
     expect(interval[0]).toBeLessThan(reach);
     expect(interval[1]).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('is exact where nothing is random', () => {
+  it('is [0, 0] for a reach of 0 without noise', () => {
     expect(liquidLegionsReachInterval({ ...NOISY, noiseVariance: 0, reach: 0 })).toEqual([0, 0]);
   });
 
-  test.each([0, 1, 999, 1e9, 2 ** 53, 9.2e18])('has a reach of %d in it, whatever the sketch', (reach) => {
+  test.each([0, 1, 999, 1e9, 2 ** 53, 9.2e18])('contains the reach %d for every sketch', (reach) => {
     for (const decayRate of [1e-9, 10, 100]) {
       for (const maxSize of [1, 30, 5000]) {
         for (const noiseVariance of [0, 43, 1e7]) {

@@ -20,7 +20,7 @@ const ofFrequency = (noiseMechanism: NoiseMechanism, reach = A, frequency = A) =
   });
 const amounts = (charge: ReturnType<typeof mpcCharge>) => ({ epsilon: 0, rho: 0, delta: 0, ...charge });
 
-describe('what a reach of two workers costs', () => {
+describe('the charge of a reach with two workers', () => {
   test('is 1 / (2σ²) with Gaussian noise, and half the epsilon with geometric noise', () => {
     const noise = mpcNoise('DISCRETE_GAUSSIAN', A);
     const { sigma } = noise as Extract<MpcNoise, { sigma: number }>;
@@ -28,7 +28,7 @@ describe('what a reach of two workers costs', () => {
     expect(ofReach('GEOMETRIC')).toMatchObject({ epsilon: 0.05 });
   });
 
-  test('is never more in delta than half of what was asked for', () => {
+  test('has at most half of the requested delta', () => {
     for (const mechanism of ['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const) {
       for (const epsilon of [0.001, 0.1, 1, 10, 1000]) {
         for (const delta of [1e-15, 1e-9, 0.5]) {
@@ -40,7 +40,7 @@ describe('what a reach of two workers costs', () => {
     }
   });
 
-  test('counts one worker alone where the sum is not known to be as good', () => {
+  test('is that of one worker alone if the sigma of a worker is below 0.5', () => {
     const params = { epsilon: 12, delta: 1e-9 };
     const noise = mpcNoise('DISCRETE_GAUSSIAN', params);
     const { workerSigma } = noise as Extract<MpcNoise, { sigma: number }>;
@@ -49,8 +49,8 @@ describe('what a reach of two workers costs', () => {
   });
 });
 
-describe('what a frequency histogram of two workers costs', () => {
-  test('is the reach and one frequency, or two frequencies where these cost more', () => {
+describe('the charge of a frequency histogram with two workers', () => {
+  test('is that of the reach and one frequency, or of two frequencies if these cost more', () => {
     for (const mechanism of ['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const) {
       const [a, b] = [amounts(ofReach(mechanism, A)), amounts(ofReach(mechanism, B))];
       for (const measure of ['epsilon', 'rho'] as const) {
@@ -60,14 +60,14 @@ describe('what a frequency histogram of two workers costs', () => {
     }
   });
 
-  test('pays for what is cut off of the two counts that cost the most', () => {
+  test('has the sum of the deltas of the two most expensive counts', () => {
     const [a, b] = [A, B].map((params) => amounts(ofReach('DISCRETE_GAUSSIAN', params)).delta);
     expect(amounts(ofFrequency('DISCRETE_GAUSSIAN', A, B)).delta).toBe(b! + a!);
     expect(amounts(ofFrequency('DISCRETE_GAUSSIAN', B, A)).delta).toBe(2 * a!);
   });
 });
 
-describe('what the aggregator of Liquid Legions sees costs', () => {
+describe('the charge of a Liquid Legions measurement', () => {
   const HIDING = { epsilon: 0.01, delta: 1e-9 };
   const legions = (changes: Partial<LegionsRelease> = {}) =>
     amounts(
@@ -87,37 +87,37 @@ describe('what the aggregator of Liquid Legions sees costs', () => {
     frequencyPrivacyParams: frequency,
   });
 
-  test('for a reach: it, and the number of registers of a provider, with the noise of all others', () => {
+  test('for a reach covers the reach and the register count of a provider', () => {
     expect(legions().rho / (rhoOf(A) + rhoOf(HIDING))).toBeCloseTo(1, 12);
     const two = legions({ duchies: 2 }).rho;
     expect(two / (rhoOf(A, 1, 2) + rhoOf(HIDING, 1, 2))).toBeCloseTo(1, 12);
   });
 
-  test('for a register that other providers have: two of their numbers, where that is more', () => {
+  test('for a reach covers two provider counts instead of the reach if these cost more', () => {
     const rho = legions({ histogramPrivacyParams: B }).rho;
     expect(rho / (2 * rhoOf(B) + rhoOf(HIDING))).toBeCloseTo(1, 12);
   });
 
-  test('for frequencies: the reach and one of them, or two of them and two numbers of providers', () => {
+  test('for frequencies covers the reach and a frequency, or two frequencies and two provider counts', () => {
     const [a, b, hidden] = [A, B, HIDING].map((params) => rhoOf(params)) as [number, number, number];
     expect(legions(frequencies(B, A)).rho / (b + a + hidden)).toBeCloseTo(1, 12);
     expect(legions(frequencies(A, B)).rho / (2 * b + 3 * hidden)).toBeCloseTo(1, 12);
   });
 
-  test('for geometric noise: each count in proportion to what it was calibrated for', () => {
+  test('with geometric noise charges each count in proportion to its calibration', () => {
     const geometric = { noiseMechanism: 'GEOMETRIC', dataProviders: 5 } as const;
     expect(legions(geometric)).toMatchObject({ epsilon: 0.1 + 0.01 / 5, rho: 0 });
     const { epsilon } = legions({ ...geometric, ...frequencies(A, B) });
     expect(epsilon).toBeCloseTo(0.4 / 2 + Math.max(0.1, 0.4 / 2 + 2 * (0.01 / 2)) + 0.01 / 5, 12);
   });
 
-  test('no more in delta than half of all that was asked for', () => {
+  test('has at most half of the sum of the requested deltas', () => {
     expect(legions().delta).toBeGreaterThan(0);
     expect(legions().delta).toBeLessThanOrEqual((A.delta + HIDING.delta) / 2);
     expect(legions(frequencies(A, A)).delta).toBeLessThanOrEqual((2 * A.delta + 3 * HIDING.delta) / 2);
   });
 
-  test('at least what a count with the noise of two of three duchies gives away, computed exactly', () => {
+  test('is at least the exact privacy loss of a count with the noise of two of three duchies', () => {
     const params = { epsilon: 1, delta: 1e-6 };
     const { left, lost } = neighbors(mpcNoise('DISCRETE_GAUSSIAN', params, { workers: 3, sensitivity: 1 }));
     const charged = legions({ reachPrivacyParams: params });
@@ -135,7 +135,7 @@ describe('what the aggregator of Liquid Legions sees costs', () => {
  * noise, the Rényi divergence of each order is at most the order times rho. With geometric noise, the two probabilities
  * of each remaining outcome differ by a factor of at most e^epsilon.
  */
-describe('what is charged covers what two workers give away, computed exactly', () => {
+describe('the exact noise of two workers', () => {
   const cases = [
     [0.5, 1e-6],
     [1, 1e-5],
@@ -151,7 +151,7 @@ describe('what is charged covers what two workers give away, computed exactly', 
     reachPrivacyParams: { epsilon, delta },
   });
 
-  test.each(cases)('with discrete Gaussian noise for (%d, %d)', (epsilon, delta) => {
+  test.each(cases)('has at most the charged loss if Gaussian (epsilon %d, delta %d)', (epsilon, delta) => {
     const charged = amounts(mpcCharge(release('DISCRETE_GAUSSIAN', epsilon, delta)));
     const { left, lost } = neighbors(mpcNoise('DISCRETE_GAUSSIAN', { epsilon, delta }));
     expect(lost).toBeLessThanOrEqual(charged.delta);
@@ -160,7 +160,7 @@ describe('what is charged covers what two workers give away, computed exactly', 
     }
   });
 
-  test.each(cases)('with geometric noise for (%d, %d)', (epsilon, delta) => {
+  test.each(cases)('has at most the charged loss if geometric (epsilon %d, delta %d)', (epsilon, delta) => {
     const charged = amounts(mpcCharge(release('GEOMETRIC', epsilon, delta)));
     const { left, lost } = neighbors(mpcNoise('GEOMETRIC', { epsilon, delta }));
     expect(lost).toBeLessThanOrEqual(charged.delta);
@@ -168,15 +168,12 @@ describe('what is charged covers what two workers give away, computed exactly', 
     expect(Math.max(...ratios)).toBeLessThanOrEqual(charged.epsilon + 1e-9);
   });
 
-  test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)(
-    'and so does the variance, with %s noise',
-    (mechanism) => {
-      const params = { epsilon: 1, delta: 1e-9 };
-      const noise = mpcNoise(mechanism, params, { workers: 2, sensitivity: 2 });
-      const sum = convolved(workerPart(noise, noise.offset), workerPart(noise, noise.offset));
-      const centre = (sum.length - 1) / 2;
-      const exact = sum.reduce((total, p, i) => total + p * (i - centre) ** 2, 0);
-      expect(noise.variance / exact).toBeCloseTo(1, 6);
-    },
-  );
+  test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('has the stated variance if %s', (mechanism) => {
+    const params = { epsilon: 1, delta: 1e-9 };
+    const noise = mpcNoise(mechanism, params, { workers: 2, sensitivity: 2 });
+    const sum = convolved(workerPart(noise, noise.offset), workerPart(noise, noise.offset));
+    const centre = (sum.length - 1) / 2;
+    const exact = sum.reduce((total, p, i) => total + p * (i - centre) ** 2, 0);
+    expect(noise.variance / exact).toBeCloseTo(1, 6);
+  });
 });

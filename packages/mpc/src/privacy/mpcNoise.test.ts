@@ -19,7 +19,7 @@ describe('the parameters', () => {
     [0.0041, 1e-12, 1843, 1303, 10_046],
     [0.0033, 1e-12, 2290, 1619, 12_482],
   ])(
-    'of Gaussian noise for ε %d and δ %d are %d, %d and %d',
+    'of Gaussian noise for ε %d and δ %d are sigma %d, worker sigma %d and offset %d',
     (epsilon, delta, sigma, workerSigma, offset) => {
       const noise = mpcNoise('DISCRETE_GAUSSIAN', { epsilon, delta });
       if (noise.mechanism !== 'DISCRETE_GAUSSIAN') throw new Error(noise.mechanism);
@@ -40,19 +40,19 @@ describe('the parameters', () => {
     expect(mpcNoise('GEOMETRIC', { epsilon, delta })).toMatchObject({ offset, scale: 2 / epsilon });
   });
 
-  test('of no noise are nothing, and draw nothing', () => {
+  test('of the mechanism NONE are 0, and its draws are 0', () => {
     const noise = mpcNoise('NONE', undefined);
     expect(noise).toEqual({ mechanism: 'NONE', offset: 0, variance: 0 });
     expect(drawMpcNoise(noise, seededRandom('none'))).toBe(0);
     expect(drawAggregatorNoise(noise, seededRandom('none'))).toBe(0);
   });
 
-  test('stay finite where e^ε does not', () => {
+  test('stay finite if e^ε overflows', () => {
     expect(mpcNoise('DISCRETE_GAUSSIAN', { epsilon: 1000, delta: 1e-9 }).offset).toBe(1);
     expect(mpcNoise('GEOMETRIC', { epsilon: 1000, delta: 1e-9 }).offset).toBe(3);
   });
 
-  test('are rejected by field where they are missing or too small', () => {
+  test('are rejected with the name of the field if they are missing or too small', () => {
     for (const mechanism of ['GEOMETRIC', 'DISCRETE_GAUSSIAN'] as const) {
       expect(() => mpcNoise(mechanism, undefined)).toThrow(/privacyParams/);
       expect(() => mpcNoise(mechanism, { epsilon: 1, delta: 0 })).toThrow(/privacyParams\.delta/);
@@ -86,14 +86,14 @@ describe.each([
     expect(Math.abs(variance / noise.variance - 1)).toBeLessThan(5 * Math.sqrt(5.5 / DRAWS));
   });
 
-  test('has parts as large as each other', () => {
+  test('has parts with half of the variance each', () => {
     const variance = parts.reduce((sum, x) => sum + (x - noise.offset) ** 2, 0) / parts.length;
     // One worker's part of geometric noise has a fourth moment of about 9 σ⁴, so the tolerance is at least five
     // standard errors of the sample variance.
     expect(Math.abs(variance / (noise.variance / 2) - 1)).toBeLessThan(5 * Math.sqrt(8.5 / parts.length));
   });
 
-  test('falls on each whole number as often as the distribution says', () => {
+  test('has the expected distribution over whole numbers', () => {
     const weight = (x: number) =>
       noise.mechanism === 'GEOMETRIC'
         ? Math.exp(-Math.abs(x) / noise.scale)
@@ -116,7 +116,7 @@ describe.each([
 });
 
 test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)(
-  '%s noise of three workers has the variance of that of two',
+  '%s noise of three workers has the same variance as that of two',
   (mechanism) => {
     const params = { epsilon: 1, delta: 1e-9 };
     const noise = mpcNoise(mechanism, params, { workers: 3, sensitivity: 2 });
@@ -133,12 +133,12 @@ describe.each([
   ['DISCRETE_GAUSSIAN', { epsilon: 1, delta: 1e-5 }],
   ['GEOMETRIC', { epsilon: 1, delta: 1e-5 }],
   ['GEOMETRIC', { epsilon: 0.2, delta: 1e-9 }],
-] as const)('the %s part of the aggregator for %o', (mechanism, params) => {
+] as const)('the %s noise of the aggregator for %o', (mechanism, params) => {
   const noise = mpcNoise(mechanism, params);
   const random = seededRandom(`aggregator ${mechanism} ${params.epsilon}`);
   const draws = Array.from({ length: DRAWS }, () => drawAggregatorNoise(noise, random));
 
-  test('falls on each whole number as often as the noise of the whole charge, with formulas of its own', () => {
+  test('has the distribution of the noise for the whole charge, by independent formulas', () => {
     const variance = (2 * Math.log(2.5 / params.delta)) / params.epsilon ** 2;
     const weight = (x: number) =>
       mechanism === 'GEOMETRIC'
@@ -164,7 +164,7 @@ describe.each([
     expect(Math.abs(variance / (noise.variance / 2) - 1)).toBeLessThan(5 * Math.sqrt(5.5 / DRAWS));
   });
 
-  test('is not cut off at the offset of the workers', () => {
+  test('is not truncated at the offset of the workers', () => {
     // Use a large delta, so that the offset is small and some draws exceed it.
     const narrow = mpcNoise(mechanism, { epsilon: params.epsilon, delta: 0.9 });
     const far = Array.from({ length: 10_000 }, () => drawAggregatorNoise(narrow, random));
@@ -173,7 +173,7 @@ describe.each([
   });
 });
 
-test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise is cut off at the offset', (mechanism) => {
+test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise is bounded by the offset', (mechanism) => {
   // Use a large delta, so that the offset is small. Without truncation, a few of the 10,000 parts would be out of
   // bounds.
   const noise = mpcNoise(mechanism, { epsilon: 1, delta: 0.9 });
@@ -183,7 +183,7 @@ test.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise is cut off at t
   expect(Math.max(...parts)).toBe(2 * noise.offset);
 });
 
-test.each([2, 3])('%d Pólya draws are independent, and each has the probabilities of its shape', (parts) => {
+test.each([2, 3])('a Pólya draw for %d parts has the expected distribution', (parts) => {
   const scale = exactRational(2);
   const p = Math.exp(-1 / 2);
   const random = seededRandom(`polya ${parts}`);
@@ -202,7 +202,7 @@ test.each([2, 3])('%d Pólya draws are independent, and each has the probabiliti
   expect(statistic).toBeLessThan(cells + 5 * Math.sqrt(2 * cells));
 });
 
-test('a geometric draw has the mean of its scale', () => {
+test('a geometric draw has the expected mean', () => {
   const random = seededRandom('geometric');
   let sum = 0;
   for (let i = 0; i < DRAWS; i++) sum += Number(sampleGeometric(exactRational(20), random));

@@ -28,7 +28,7 @@ describe.each<[NoiseMechanism, Params, bigint]>([
   const draws = Array.from({ length: DRAWS }, () => drawNoise(mechanism, params, sensitivity, random));
   const variance = noiseVariance(mechanism, params, sensitivity);
 
-  test('is whole numbers, centred, with the variance of the discrete formula', () => {
+  test('has integer draws, mean 0 and the variance of the discrete formula', () => {
     expect(draws.every((x) => typeof x === 'bigint')).toBe(true);
     const mean = draws.reduce((sum, x) => sum + Number(x), 0) / DRAWS;
     const empirical = draws.reduce((sum, x) => sum + Number(x) ** 2, 0) / DRAWS;
@@ -38,7 +38,7 @@ describe.each<[NoiseMechanism, Params, bigint]>([
     expect(Math.abs(empirical / variance - 1)).toBeLessThan(5 * Math.sqrt(5 / DRAWS));
   });
 
-  test('falls on the integers as often as the distribution says', () => {
+  test('has the expected distribution over integers', () => {
     const statistic = chiSquare(draws, (x) => weight(mechanism, params, sensitivity, x), Math.sqrt(variance));
     expect(statistic.freedom).toBeGreaterThan(3);
     expect(statistic.value).toBeLessThan(statistic.freedom + 5 * Math.sqrt(2 * statistic.freedom));
@@ -95,7 +95,7 @@ describe('a noised count', () => {
     ['DISCRETE_GAUSSIAN', 1n],
     ['DISCRETE_GAUSSIAN', 20n],
   ])(
-    'of ten sigma or more is right on average over 1,000 releases with %s (%s)',
+    'of ten sigma is unbiased over 1,000 releases with %s noise and sensitivity %s',
     (mechanism, sensitivity) => {
       const params = { epsilon: 0.1, delta: 1e-9 };
       const variance = noiseVariance(mechanism, params, sensitivity);
@@ -113,7 +113,7 @@ describe('a noised count', () => {
 });
 
 describe('the exact samplers', () => {
-  test('draw exp(−γ) for γ below, at and above 1', () => {
+  test('draw true with probability exp(−γ) for γ below, at and above 1', () => {
     const random = seededRandom('bernoulli');
     for (const [numerator, denominator] of [
       [0n, 1n],
@@ -143,7 +143,7 @@ describe('the exact samplers', () => {
     expect(() => uniformBelow(0n, random)).toThrow(RangeError);
   });
 
-  test('compare the digits of a fraction beyond the first 32', () => {
+  test('compare the bits of a fraction beyond the first 32', () => {
     // In 32-bit words, the fraction 5/2^34 is 1, then 0x40000000. Each script also begins with the word 1, so the
     // second words decide the comparison.
     const scripted = (words: number[]) => {
@@ -161,7 +161,7 @@ describe('the exact samplers', () => {
     expect(bernoulliExp(5n, 2n ** 34n, scripted([1, 0x3fffffff, 0xffffffff]))).toBe(false);
   });
 
-  test('take a scale of any size', () => {
+  test('accept a positive scale of any size, and reject others', () => {
     const random = seededRandom('sizes');
     const huge = { numerator: 10n ** 60n, denominator: 1n };
     expect(sampleDiscreteLaplace(huge, random)).not.toBe(0n);
@@ -179,15 +179,15 @@ describe('the exact samplers', () => {
   });
 });
 
-describe('the secure source', () => {
-  test('hands out every byte once, across its blocks', () => {
+describe('the secure random source', () => {
+  test('never returns the same bytes again, across its blocks', () => {
     const seen = new Set<string>();
     for (let i = 0; i < 3000; i++) seen.add(secureRandom.bytes(24).join());
     expect(seen.size).toBe(3000);
     expect(() => secureRandom.bytes(10_000)).toThrow(RangeError);
   });
 
-  test('is uniform over its bytes', () => {
+  test('is uniform over all byte values', () => {
     const counts = new Array<number>(256).fill(0);
     for (let i = 0; i < 64_000; i++) for (const byte of secureRandom.bytes(4)) counts[byte]!++;
     // Each byte value is expected 1,000 times, with a standard deviation of 32. A sound generator practically never
@@ -196,9 +196,9 @@ describe('the secure source', () => {
   });
 });
 
-describe('the variance a reader expects', () => {
+describe('noiseVariance', () => {
   const params = { epsilon: 0.1, delta: 1e-9 };
-  test('is known for every mechanism a result can name', () => {
+  test('returns the variance for every mechanism that a result can name', () => {
     expect(noiseVariance('NONE', undefined)).toBe(0);
     expect(noiseVariance('CONTINUOUS_LAPLACE', params, 3)).toBeCloseTo(1800, 6);
     expect(noiseVariance('CONTINUOUS_GAUSSIAN', params, 3)).toBeCloseTo(9 * 50.2098183 ** 2, 1);
@@ -209,7 +209,7 @@ describe('the variance a reader expects', () => {
     expect(noiseVariance('DISCRETE_GAUSSIAN', params)).toBeCloseTo(50.2105445 ** 2, 1);
   });
 
-  test('asks for the parameters where the mechanism has any', () => {
+  test('throws if the mechanism requires parameters and has none', () => {
     for (const mechanism of [
       'GEOMETRIC',
       'DISCRETE_GAUSSIAN',
@@ -222,11 +222,11 @@ describe('the variance a reader expects', () => {
 });
 
 describe('the charge of a release', () => {
-  test('is epsilon for geometric noise, whatever delta was allowed', () => {
+  test('is epsilon with a delta of 0 for geometric noise', () => {
     expect(charge('GEOMETRIC', { epsilon: 0.3, delta: 1e-9 })).toEqual({ epsilon: 0.3, delta: 0 });
   });
 
-  test('is rho = sensitivity² / (2σ²) for Gaussian noise, the same for any sensitivity within its rounding', () => {
+  test('is rho = sensitivity² / (2σ²) for Gaussian noise, and nearly the same for a sensitivity of 60,000', () => {
     const params = { epsilon: 0.1, delta: 1e-9 };
     const one = charge('DISCRETE_GAUSSIAN', params) as { rho: number };
     const many = charge('DISCRETE_GAUSSIAN', params, 60_000n) as { rho: number };
@@ -235,7 +235,7 @@ describe('the charge of a release', () => {
     expect(many.rho).toBeLessThan(one.rho * 1.0001);
   });
 
-  test('is that of every figure that changes', () => {
+  test('is multiplied by the number of figures that change', () => {
     const params = { epsilon: 0.3, delta: 1e-9 };
     expect(charge('GEOMETRIC', params, 1n, 2)).toEqual({ epsilon: 0.6, delta: 0 });
     const [one, two] = [1, 2].map((changed) => charge('DISCRETE_GAUSSIAN', params, 1n, changed));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { exactRational, roundedUp, toNumber } from './rational.ts';
 
-test('a double becomes the fraction it is, and the same double again', () => {
+test('exactRational converts a double to its exact fraction, which converts back to the same double', () => {
   expect(exactRational(0.1)).toEqual({ numerator: 3602879701896397n, denominator: 1n << 55n });
   expect(exactRational(60_000)).toEqual({ numerator: 60_000n, denominator: 1n });
   for (const value of [1, 0.1, 1 / 3, 1e-9, 12345.678, 1e300, 5e-324, Number.MAX_VALUE, 2 ** 53]) {
@@ -12,7 +12,7 @@ test('a double becomes the fraction it is, and the same double again', () => {
   }
 });
 
-test('rounding goes up, by less than a part in two thousand million', () => {
+test('roundedUp rounds up by at most one part in 2^31', () => {
   const fractions = [
     { numerator: 1n, denominator: 3n },
     { numerator: 10n, denominator: 3n },

@@ -31,16 +31,16 @@ describe('the complementary error function', () => {
     expect(relativeError(erfc(x), exact)).toBeLessThan(1e-14);
   });
 
-  test('does not jump where the series hands over to the continued fraction', () => {
+  test('is continuous at the switch from the series to the continued fraction', () => {
     expect(relativeError(erfcx(1 - 1e-15), erfcx(1))).toBeLessThan(1e-14);
   });
 
-  test('is nothing, and not a number that is none, far out', () => {
+  test('is 0 or 2, and not NaN, for huge arguments', () => {
     expect(erfc(1e200)).toBe(0);
     expect(erfc(-1e200)).toBe(2);
   });
 
-  test('loses no digits between two arguments that almost agree', () => {
+  test('loses no digits in the difference of two nearly equal arguments', () => {
     // For a small step, erfcxDrop(4, step) / step is −erfcx′(4) = 2/√π − 8 erfcx(4). The constant is erfcx(4) to all
     // digits of a double.
     const slope = 2 / Math.sqrt(Math.PI) - 8 * 0.13699945762506138;
@@ -63,19 +63,19 @@ describe('the analytic Gaussian', () => {
     expect(relativeError(gaussianSigma({ epsilon, delta }), sigma)).toBeLessThan(1.4e-4);
   });
 
-  test('keeps its digits where epsilon is next to nothing, and delta is about 1 / (σ √2π)', () => {
+  test('is precise for a tiny epsilon, when delta is about 1 / (σ √2π)', () => {
     for (const delta of [1e-6, 1e-12, 1e-30]) {
       const sigma = gaussianSigma({ epsilon: delta ** 3, delta });
       expect(relativeError(sigma, 1 / (delta * Math.sqrt(2 * Math.PI)))).toBeLessThan(1e-10);
     }
   });
 
-  test('grows with the sensitivity and needs no overflowing exponential', () => {
+  test('is proportional to the sensitivity, and does not overflow for a large epsilon', () => {
     expect(gaussianSigma({ epsilon: 1, delta: 1e-5 }, 7)).toBeCloseTo(7 * 3.7306316, 5);
     expect(gaussianSigma({ epsilon: 5000, delta: 1e-9 })).toBeCloseTo(0.0106, 4);
   });
 
-  test('refuses parameters for which there is no Gaussian, naming the field', () => {
+  test('rejects invalid parameters with the name of the field', () => {
     for (const delta of [0, 1, -1e-9, Number.NaN]) {
       expect(() => gaussianSigma({ epsilon: 1, delta })).toThrow(/privacyParams\.delta/);
     }
@@ -130,7 +130,7 @@ describe('the discrete Gaussian', () => {
     ),
   );
 
-  test('keeps its promise on a grid of parameters, by the definition of delta', () => {
+  test('has at most the requested delta, by its definition, on a grid of parameters', () => {
     for (const { epsilon, delta, sensitivity } of grid) {
       const sigma = discreteGaussianSigma({ epsilon, delta }, sensitivity);
       if (sigma > 3000) continue;
@@ -138,7 +138,7 @@ describe('the discrete Gaussian', () => {
     }
   });
 
-  test('keeps its promise with the fraction that is drawn from, at large sensitivities too', () => {
+  test('has at most the requested delta with the rational sigma² of the sampler, even for large sensitivities', () => {
     for (const { epsilon, delta } of grid) {
       for (const sensitivity of [1n, 60_000n, 86_400_000n]) {
         const squared = toNumber(discreteGaussianSigmaSquared({ epsilon, delta }, sensitivity));
@@ -149,7 +149,7 @@ describe('the discrete Gaussian', () => {
     }
   });
 
-  test('is raised above the analytic sigma only as far as the discrete distribution needs', () => {
+  test('has a sigma above the analytic sigma only as far as the discrete distribution requires', () => {
     let raised = 0;
     for (const { epsilon, delta, sensitivity } of grid) {
       const analytic = gaussianSigma({ epsilon, delta }, sensitivity);
@@ -163,7 +163,7 @@ describe('the discrete Gaussian', () => {
     expect(discreteGaussianSigma({ epsilon: 1, delta: 1e-5 })).toBeCloseTo(3.74048, 5);
   });
 
-  test('has the variance of its own distribution, which is sigma squared only when sigma is not small', () => {
+  test('has the variance of the discrete distribution, which is below sigma² for a small sigma', () => {
     for (const sigma of [0.2, 0.5, 0.99, 1, 1.5, 1.999, 2, 3, 10]) {
       let total = 0;
       let squares = 0;
@@ -176,7 +176,7 @@ describe('the discrete Gaussian', () => {
     expect(discreteGaussianVariance(0.2)).toBeLessThan(0.04 / 1000);
   });
 
-  test('gives its delta to every change up to the sensitivity, not only to the largest', () => {
+  test('has at most the requested delta for every change up to the sensitivity', () => {
     for (const epsilon of [0.1, 1, 10, 100]) {
       for (const delta of [1e-12, 1e-3, 0.5]) {
         const sigma = discreteGaussianSigma({ epsilon, delta }, 5);
@@ -202,7 +202,7 @@ describe('Laplace noise on the integers', () => {
     expect(laplaceScale({ epsilon: 0.1, delta: 0 })).toEqual({ numerator: 10n, denominator: 1n });
   });
 
-  test('has the variance of its own distribution, not of the continuous one', () => {
+  test('has the variance of the discrete distribution, not of the continuous one', () => {
     for (const scale of [0.05, 0.5, 1, 10, 300]) {
       const q = Math.exp(-1 / scale);
       expect(relativeError(discreteLaplaceVariance(scale), (2 * q) / (1 - q) ** 2)).toBeLessThan(1e-9);

@@ -33,7 +33,7 @@ describe('the variance of a sampled and noised count', () => {
     ['GEOMETRIC', 3, 64],
     ['DISCRETE_GAUSSIAN', 1, 128],
     ['DISCRETE_GAUSSIAN', 3, 256],
-  ] as const)('is met by simulated results with %s noise, cap %d and width %d/256', (mechanism, cap, w) => {
+  ] as const)('matches simulated results with %s noise, cap %d and width %d/256', (mechanism, cap, w) => {
     const [people, width] = [2000, w / 256];
     const params = { epsilon: 0.25, delta: 1e-6 };
     const random = seededRandom(`scalar ${mechanism} ${cap} ${w}`);
@@ -54,11 +54,11 @@ describe('the variance of a sampled and noised count', () => {
     expect(Math.abs(empirical.mean - truth)).toBeLessThan(1 + 4 * Math.sqrt(variance / results.length));
   });
 
-  test('is the noise alone when everybody is sampled', () => {
+  test('is only the noise variance if everybody is sampled', () => {
     expect(scalarVariance({ value: 1e6, maximumPerUser: 5, width: 1, noiseVariance: 123 })).toBe(123);
   });
 
-  test('is at least what people below the cap cause', () => {
+  test('is an upper bound for people below the cap', () => {
     const random = seededRandom('below the cap');
     const results = Array.from({ length: 4000 }, () => {
       return (sampled(500, 64, random) + 3 * sampled(500, 64, random)) / 0.25;
@@ -73,7 +73,7 @@ describe('the variance of a share of the frequency distribution', () => {
     ['exactly 1', 1, (h: number[]) => h[0]!],
     ['exactly 3', 1, (h: number[]) => h[2]!],
     ['2 or more', 3, (h: number[]) => h[1]! + h[2]! + h[3]!],
-  ])('is met by simulated distributions: %s', (_, buckets, part) => {
+  ])('matches simulated distributions: %s', (_, buckets, part) => {
     const [people, w] = [[2400, 800, 500, 300], 64];
     const [reach, width] = [4000, 0.25];
     const params = { epsilon: 0.25, delta: 1e-6 };
@@ -99,7 +99,7 @@ describe('the variance of a share of the frequency distribution', () => {
 
   const small = { ratio: 0.4, reach: 100, width: 1, maximumFrequency: 5, noiseVariance: 100 };
 
-  test('is that of a uniform share when the reach itself may be nothing', () => {
+  test('is that of a uniform distribution if the reach may be 0', () => {
     expect(relativeFrequencyVariance({ ...small, reachVariance: 52 ** 2, buckets: 1 })).toBe(1 / 12);
     expect(relativeFrequencyVariance({ ...small, reachVariance: 52 ** 2, buckets: 5 })).toBe(0);
     // The low end of the reach, 100 − 1.96 × 51, is just above 0. The variance is (1 − 0.8 + 0.16 × 5) × 100 / 100².
@@ -107,19 +107,19 @@ describe('the variance of a share of the frequency distribution', () => {
     expect(relativeFrequencyVariance({ ...small, reach: 0, reachVariance: 0, buckets: 1 })).toBe(1 / 12);
   });
 
-  test('is nothing for the share of everybody', () => {
+  test('is 0 for a share of 100 %', () => {
     const everybody = { ...small, ratio: 1, reach: 1e4, reachVariance: 1, buckets: 5 };
     expect(relativeFrequencyVariance(everybody)).toBe(0);
   });
 
-  test('goes with that of the reach into the count at a frequency', () => {
+  test('is combined with the variance of the reach for the count at a frequency', () => {
     const params = { ratio: 0.25, ratioVariance: 0.0004, reach: 1000, reachVariance: 900 };
     expect(countAtFrequencyVariance(params)).toBeCloseTo(0.0004 * 900 + 0.0004 * 1e6 + 900 * 0.0625, 9);
   });
 });
 
 describe('an estimate', () => {
-  test('has a 95 % interval that leaves the possible nowhere, and a deviation that is not cut', () => {
+  test('has a 95 % interval within the possible range, and an unclamped standard deviation', () => {
     expect(estimate(1000n, 100).interval[0]).toBeCloseTo(980.40036, 5);
     expect(estimate(1000n, 100).interval[1]).toBeCloseTo(1019.59964, 5);
     expect(estimate(5, 100)).toMatchObject({ value: 5, variance: 100, standardDeviation: 10 });
@@ -128,7 +128,7 @@ describe('an estimate', () => {
     expect(estimate(42, 0).interval).toEqual([42, 42]);
   });
 
-  test('of unknown variance says that it can be anything', () => {
+  test('of unknown variance has an infinite variance and the interval [0, ∞)', () => {
     expect(estimate(5, undefined)).toEqual({
       value: 5,
       variance: Number.POSITIVE_INFINITY,
@@ -137,7 +137,7 @@ describe('an estimate', () => {
     });
   });
 
-  test('takes the variance a provider states for its own methodology', () => {
+  test('uses the variance that a provider states for a custom methodology', () => {
     const methodology = (type: specs.CustomDirectMethodology_Variance['type']) =>
       create(specs.CustomDirectMethodologySchema, { variance: { type } });
     const byFrequency = methodology({

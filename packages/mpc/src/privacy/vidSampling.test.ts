@@ -16,11 +16,11 @@ describe('the bucket of a VID', () => {
     [1n, 0.68456],
     [2n, 0.86937],
     [3n, 0.06482],
-  ])('%s hashes to %d, as the public vectors say', (vid, u) => {
+  ])('for VID %s is at %d, as in the public test vectors', (vid, u) => {
     expect(sampleBucket(vid) / BUCKET_MASK).toBeCloseTo(u, 5);
   });
 
-  test('exists for every 64-bit integer, and for nothing else', () => {
+  test('exists for every signed 64-bit integer, and throws for other integers', () => {
     for (const vid of [-(2n ** 63n), 2n ** 63n - 1n, -1n, 0n, -1_414_214n]) {
       const bucket = sampleBucket(vid);
       expect(Number.isInteger(bucket) && bucket >= 0 && bucket <= BUCKET_MASK).toBe(true);
@@ -30,7 +30,7 @@ describe('the bucket of a VID', () => {
     }
   });
 
-  test('spreads negative and positive VIDs evenly', () => {
+  test('is evenly distributed for negative and positive VIDs', () => {
     const counts = new Array<number>(10).fill(0);
     for (let vid = -20_000n; vid < 20_000n; vid++) {
       counts[Math.floor((sampleBucket(vid) / (BUCKET_MASK + 1)) * 10)]!++;
@@ -49,7 +49,7 @@ describe('the buckets of an interval', () => {
       : []),
     [0.8, 0.3],
   ] as [number, number][])(
-    'from %d, %d wide, are those of the float rule, all 2^23 of them',
+    'from %d with width %d match the float rule for all 2^23 buckets',
     (start, width) => {
       const { from, to, wrapTo } = bucketRange({ start, width });
       let different = 0;
@@ -61,7 +61,7 @@ describe('the buckets of an interval', () => {
     },
   );
 
-  test('are those of the float rule at the edges of many intervals', () => {
+  test('match the float rule at the edges of many intervals', () => {
     const many = Array.from({ length: 2000 }, (_, i) => ({
       start: ((i * 7919) % 2000) / 2000,
       width: (((i * 104_729) % 1999) + 0.5) / 2000,
@@ -86,14 +86,14 @@ describe('the buckets of an interval', () => {
     }
   });
 
-  test('of width 1 are all, the one of u = 1 too, wherever the interval starts', () => {
+  test('of width 1 are all buckets, including the one of u = 1, for every start', () => {
     for (const start of [0, 0.3, 1]) {
       expect(bucketRange({ start, width: 1 })).toEqual({ from: 0, to: BUCKET_MASK + 1, wrapTo: 0 });
     }
     expect(floatRule(BUCKET_MASK, 0, 1)).toBe(false);
   });
 
-  test('are not given for an interval that is none', () => {
+  test('throw with the name of the field if start or width is invalid', () => {
     for (const start of [-0.1, 1.1, Number.NaN]) {
       expect(() => bucketRange({ start, width: 0.5 })).toThrow(/vidSamplingInterval\.start/);
     }
@@ -103,7 +103,7 @@ describe('the buckets of an interval', () => {
   });
 });
 
-test('VID 3 is in and out of the intervals of the public vectors, over the end too', () => {
+test('isSampled matches the public test vectors for VID 3, including intervals that wrap around', () => {
   const inside = (start: number, width: number) => isSampled(3n, { start, width });
   expect(inside(0.01, 0.1)).toBe(true);
   expect(inside(0.01, 0.01)).toBe(false);

@@ -4,7 +4,7 @@ import { combineSeeds, Keystream, NonZeroValues, newSeed, SEED_BYTES, UniformVal
 
 const seedOf = (text: string) => createHash('sha384').update(text).digest();
 
-test('the keystream is that of SP 800-38A, F.5.5', () => {
+test('the keystream equals the test vector of SP 800-38A, F.5.5', () => {
   const key = '603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4';
   const counter = 'f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff';
   const plaintext =
@@ -19,7 +19,7 @@ test('the keystream is that of SP 800-38A, F.5.5', () => {
   expect(bytes.equals(expected)).toBe(true);
 });
 
-test('bytes that are skipped are not handed out', () => {
+test('bytes after a skip are those of the keystream at the same offset', () => {
   const whole = new Keystream(seedOf('skip')).bytes(200_020);
   const keystream = new Keystream(seedOf('skip'));
   keystream.skip(200_000);
@@ -55,7 +55,7 @@ function nonZero(keystream: Keystream, modulus: number, count: number): number[]
 
 describe.each([2, 3, 5, 64, 65, 101, 113, 127, 128])('values modulo %d', (modulus) => {
   test.each([1, 2, 3, 100, 4097])(
-    'are those of the rule, and so is what is drawn after %d of them',
+    'follow the documented sampling rule for %d values, and use exactly its keystream bytes',
     (count) => {
       const seed = seedOf(`${modulus} ${count}`);
       const [reference, keystream] = [new Keystream(seed), new Keystream(seed)];
@@ -72,7 +72,7 @@ describe.each([2, 3, 5, 64, 65, 101, 113, 127, 128])('values modulo %d', (modulu
     },
   );
 
-  test.each([UniformValues, NonZeroValues])('are the same in pieces (%o)', (draw) => {
+  test.each([UniformValues, NonZeroValues])('are the same if they are drawn in pieces (%o)', (draw) => {
     const count = 150_000;
     const whole = new Uint8Array(count);
     new draw(new Keystream(seedOf('pieces')), modulus, count).fill(whole);
@@ -105,7 +105,7 @@ describe.each([2, 3, 5, 64, 65, 101, 113, 127, 128])('values modulo %d', (modulu
   });
 });
 
-test('a seed is 48 bytes, and a modulus takes at most 7 bits', () => {
+test('a seed must have 48 bytes, and a modulus must be an integer from 2 to 128', () => {
   expect(newSeed()).toHaveLength(SEED_BYTES);
   expect(newSeed()).not.toEqual(newSeed());
   expect(() => new Keystream(new Uint8Array(47))).toThrow(/48 bytes/);
@@ -114,7 +114,7 @@ test('a seed is 48 bytes, and a modulus takes at most 7 bits', () => {
   }
 });
 
-test('two workers come to the same seed, which neither of them chose', () => {
+test('combineSeeds is commutative and its own inverse, and rejects a seed of another length', () => {
   const [one, other] = [newSeed(), newSeed()];
   expect(combineSeeds(one, other)).toEqual(combineSeeds(other, one));
   expect(combineSeeds(combineSeeds(one, other), other)).toEqual(one);

@@ -10,7 +10,7 @@ function uint128(bytes: Uint8Array): bigint {
 }
 
 describe('the shuffle', () => {
-  test.each([0, 1, 2, 3, 100, 5000, 9001])('of %d values is that of big integers', (count) => {
+  test.each([0, 1, 2, 3, 100, 5000, 9001])('of %d values equals a shuffle with BigInt', (count) => {
     const seed = newSeed();
     const values = Uint8Array.from({ length: count }, (_, i) => i * 7);
     const expected = values.slice();
@@ -23,7 +23,7 @@ describe('the shuffle', () => {
     expect(values).toEqual(expected);
   });
 
-  test('puts every value everywhere equally often', () => {
+  test('moves every value to every place equally often', () => {
     const count = 6;
     const repetitions = 6_000;
     const seen = Array.from({ length: count }, () => new Array<number>(count).fill(0));
@@ -41,7 +41,7 @@ describe('the shuffle', () => {
   });
 });
 
-describe('a place', () => {
+describe('drawPlaces', () => {
   const random = new Keystream(new Uint8Array(48).fill(2));
 
   /** Compares places with big-integer arithmetic, for up to 1,000 draws that include the extreme values. */
@@ -60,7 +60,7 @@ describe('a place', () => {
   }
 
   test.each([1, 2, 3, 1000, 65_536, 65_537, 10_000_019, 2 ** 24, 2 ** 26 + 1, MAX_SHUFFLED, 2 ** 30 - 1])(
-    'among %d is exact',
+    'is exact for a total of %d',
     (total) => {
       check(0, total);
       check(total >>> 1, total);

@@ -19,7 +19,7 @@ function allPairs(modulus: number): [number, number][] {
 }
 
 describe('words of four values', () => {
-  test('add and subtract as the values do, for every modulus and pair', () => {
+  test('are added and subtracted like single values, for every modulus and pair', () => {
     for (let modulus = 2; modulus <= MAX_MODULUS; modulus++) {
       const pairs = allPairs(modulus);
       const [a, b] = [wordAligned(pairs.length), wordAligned(pairs.length)];
@@ -40,21 +40,21 @@ describe('words of four values', () => {
     }
   });
 
-  test('are added from a place on, and no further than told', () => {
+  test('are added from the given offset, for the given number of words', () => {
     const into = wordAligned(16).fill(3);
     addWords(5, wordsOf(into), 1, wordsOf(wordAligned(8).fill(4)), 2);
     expect([...into]).toEqual([3, 3, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3]);
   });
 });
 
-test('the table has the product of every pair', () => {
+test('productTable contains the product of every pair', () => {
   for (const modulus of [2, 3, 101, 127]) {
     const table = productTable(modulus);
     for (const [x, y] of allPairs(modulus)) expect(table[x * MAX_MODULUS + y]).toBe((x * y) % modulus);
   }
 });
 
-test('one value that is not below the modulus is found, wherever it is', () => {
+test('areBelow returns false for one value that is not below the modulus, at any position', () => {
   for (let at = 0; at < 9; at++) {
     const values = new Uint8Array(9).fill(100);
     expect(areBelow(101, values)).toBe(true);
@@ -65,7 +65,7 @@ test('one value that is not below the modulus is found, wherever it is', () => {
   }
 });
 
-test('prime numbers up to 128', () => {
+test('isPrime accepts the 31 prime numbers up to 128', () => {
   const primes = Array.from({ length: 129 }, (_, n) => n).filter(isPrime);
   expect(primes).toHaveLength(31);
   expect(primes.slice(0, 5)).toEqual([2, 3, 5, 7, 11]);

@@ -16,9 +16,9 @@ describe('the hash of a VID', () => {
     [1, 7_291_877_513_898_648_417n],
     [2, 6_083_786_553_337_411_393n],
     [3, -1_925_089_391_325_138_332n],
-  ])('%d is that of the vector', (vid, hash) => expect(hashOf(vid)).toBe(hash));
+  ])('of VID %d equals the test vector', (vid, hash) => expect(hashOf(vid)).toBe(hash));
 
-  test('is FarmHash Fingerprint64, for VIDs of any size', () => {
+  test('is FarmHash Fingerprint64 for VIDs of any size', () => {
     const random = seededRandom('vids');
     for (let i = 0; i < 5000; i++) {
       const vid = uniformBelow32(2 ** (1 + (i % 31)), random);
@@ -29,7 +29,7 @@ describe('the hash of a VID', () => {
 });
 
 describe('the order of VIDs', () => {
-  test('1 to 10 is that of the vector', () => {
+  test('1 to 10 equals the test vector', () => {
     const indexes = orderVids([{ start: 1, end: 10 }]);
     const order = Array.from(indexes, (_, index) => indexes.indexOf(index) + 1);
     expect(order).toEqual([4, 9, 10, 5, 3, 6, 8, 2, 7, 1]);
@@ -47,7 +47,7 @@ describe('the order of VIDs', () => {
       ],
     ],
     [[[100, 40_099]]],
-  ])('%j is by signed hash, whatever the ranges', (pairs) => {
+  ])('of the ranges %j is by signed hash', (pairs) => {
     const ranges = pairs.map(([start, end]) => ({ start: start!, end: end! }));
     const vids = ranges.flatMap(({ start, end }) =>
       Array.from({ length: end - start + 1 }, (_, i) => start + i),
@@ -59,7 +59,7 @@ describe('the order of VIDs', () => {
   });
 });
 
-test('a VID has a position in one of the ranges, or none', () => {
+test('VidPositions returns the position of a VID in the ranges, or -1 if it is in none of them', () => {
   const positions = new VidPositions([
     { start: 5, end: 5 },
     { start: 10, end: 12 },

@@ -50,8 +50,8 @@ function hexOf(text: string): string {
   return hexAt(mapToCurve(curve, [text]), 0);
 }
 
-describe('a sketch of a reach', () => {
-  test('is encrypted as all its registers, in no order; those of nobody are padding', () => {
+describe('an encrypted reach sketch', () => {
+  test('contains all registers in shuffled order, with padding for empty registers', () => {
     const sketch = new ReachSketch({ decayRate: 3, maxSize: 60 });
     for (let vid = 1; vid <= 60; vid++) sketch.add(vid);
     const found = decrypted(Buffer.concat([...encrypter.reach(sketch)]), REACH_REGISTER_BYTES, 0);
@@ -63,7 +63,7 @@ describe('a sketch of a reach', () => {
     expect(new Set(expected).size).toBeLessThan(60);
   });
 
-  test('is padding alone when nobody was reached', () => {
+  test('contains only padding, as distinct ciphertexts, if nobody was reached', () => {
     const registers = Buffer.concat([...encrypter.reach(new ReachSketch({ decayRate: 3, maxSize: 60 }))]);
     expect(decrypted(registers, REACH_REGISTER_BYTES, 0)).toEqual(Array(60).fill(hexOf(NOBODY_INDEX)));
     expect(
@@ -72,7 +72,7 @@ describe('a sketch of a reach', () => {
   });
 });
 
-test('a sketch with frequencies is encrypted as indexes, keys and counts; registers of nobody are padding', () => {
+test('an encrypted frequency sketch contains indexes, keys and counts, with padding for empty registers', () => {
   const sketch = new FrequencySketch({ decayRate: 3, maxSize: 60, samplingIndicatorSize: 1000 });
   for (let vid = 1; vid <= 30; vid++) sketch.add(vid, 1 + (vid % 5));
   const maximum = 3;
@@ -94,7 +94,7 @@ test('a sketch with frequencies is encrypted as indexes, keys and counts; regist
   );
 });
 
-test('counts are multiples of the unit', () => {
+test('countPoints returns multiples of the unit point', () => {
   const points = countPoints(curve, 40);
   expect(hexAt(points, 0)).toBe(hexOf('unit_ec_point'));
   const [sum, unit] = curve.spare;

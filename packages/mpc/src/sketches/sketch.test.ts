@@ -14,7 +14,7 @@ test('VIDs 1, 2 and 3 have the known registers and sampling indicators', () => {
   expect([1, 2, 3].map((vid) => sketch.indicatorOf(vid))).toEqual([1311850, 1528384, 3408977]);
 });
 
-test('a VID is the same person as a number and as a BigInt, up to the largest', () => {
+test('a VID has the same register as a number and as a BigInt, and 64-bit VIDs have registers', () => {
   const indexes = new RegisterIndexes(PARAMS);
   expect(indexes.of(123_456_789)).toBe(indexes.of(123_456_789n));
   for (const vid of [0n, 2n ** 31n - 2n, 2n ** 63n - 1n, -(2n ** 63n)]) {
@@ -24,7 +24,7 @@ test('a VID is the same person as a number and as a BigInt, up to the largest', 
   }
 });
 
-test('fingerprints are those of FarmHash, whatever was hashed before', () => {
+test('fingerprints equal those of FarmHash, regardless of the VID that was hashed before', () => {
   for (const name of ['Index', 'SamplingIndicator'] as const) {
     const fingerprints = new Fingerprints(name);
     for (const vid of [0, 7, 99_999, 100_000, 2 ** 32 - 1, 2 ** 32, 2n ** 63n - 1n, -(2n ** 63n), 10]) {
@@ -44,7 +44,7 @@ test('sampling indicators are exact up to the largest size', () => {
   }
 });
 
-test('as many registers are active as are expected', () => {
+test('the number of active registers is within 3 % of expectedRegisters', () => {
   const size = { decayRate: 5, maxSize: 2000 };
   const sketch = new ReachSketch(size);
   const people = 5000;
@@ -53,7 +53,7 @@ test('as many registers are active as are expected', () => {
   expect(Math.abs(active / expectedRegisters(size, people) - 1)).toBeLessThan(0.03);
 });
 
-test('one person adds up, and two of different indicators destroy their register', () => {
+test('frequencies of one person are added, and two people with different indicators destroy a register', () => {
   const sketch = new FrequencySketch({ decayRate: 1, maxSize: 1, samplingIndicatorSize: 1000 });
   sketch.add(1, 2);
   sketch.add(1, 0);
@@ -66,14 +66,14 @@ test('one person adds up, and two of different indicators destroy their register
   expect(sketch.keys[0]).toBe(DESTROYED);
 });
 
-test('two people with the same indicator look like one', () => {
+test('two people with the same indicator are counted as one person', () => {
   const sketch = new FrequencySketch({ decayRate: 1, maxSize: 1, samplingIndicatorSize: 1 });
   sketch.add(1, 2);
   sketch.add(2, 3);
   expect([sketch.keys[0], sketch.frequencies[0]]).toEqual([1, 5]);
 });
 
-test('parameters that make no sketch are rejected', () => {
+test('sketches reject a decayRate, maxSize or samplingIndicatorSize of 0', () => {
   expect(() => new ReachSketch({ decayRate: 0, maxSize: 10 })).toThrow('decayRate must be');
   expect(() => new ReachSketch({ decayRate: 1, maxSize: 0 })).toThrow('maxSize must be');
   expect(() => new FrequencySketch({ decayRate: 1, maxSize: 1, samplingIndicatorSize: 0 })).toThrow(

@@ -31,7 +31,7 @@ async function sketched(people: number, shares: readonly number[]) {
   return { rows, reach: rows.findIndex(({ frequency }) => frequency === undefined) };
 }
 
-it('a reach has the same covariance with frequencies, whatever the frequency of the people in common', async () => {
+it('the covariance of a reach with frequencies does not depend on the frequencies of the common people', async () => {
   const { rows, reach } = await sketched(9000, [0.4, 0.3, 0.2, 0.1]);
   const frequencyOf = (i: number, j: number) => rows[i === reach ? j : i]!.frequency!;
   const people = (i: number) => rows[i]!.value;
@@ -45,7 +45,7 @@ it('a reach has the same covariance with frequencies, whatever the frequency of 
 });
 
 it.each([[[1, 0, 0, 0]], [[0.1, 0, 0.9, 0]]])(
-  'of shares %j that are noise, everybody may have any frequency',
+  'with the noisy shares %j, each frequency has over 20 % of the variance of the reach',
   async (shares) => {
     const { rows } = await sketched(0, shares);
     const covariance = covarianceOf(rows, (i, j) => (i === j ? rows[i]!.value : 0));

@@ -1,8 +1,8 @@
 /**
  * Finds a starting solution for a report with several groups. The time of a fit grows with the cube of the number of
  * unknowns, so fitting all groups together takes much longer than fitting the groups one by one. Each round fits every
- * group once, to the remainder of the answers after the people of all other groups are subtracted. The rounds end when
- * χ² hardly decreases.
+ * group once. To fit a group, it subtracts the people of all other groups from the answers, and fits what is left. The
+ * rounds end when χ² hardly decreases.
  */
 import { type KindsOfPeople, NOBODY, type Problem } from './problem.ts';
 import { Search } from './search.ts';

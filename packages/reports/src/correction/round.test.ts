@@ -11,7 +11,7 @@ describe('rounded people', () => {
     for (const [i, value] of whole.entries()) expect(Math.abs(value - people[i]!)).toBeLessThan(1);
   });
 
-  test('never exceed the population, also if the solver does by a few people', () => {
+  test('never exceed the population, even if the unrounded people do', () => {
     expect(sum(rounded([9000.4, 0, 11_000.29], 20_000))).toBe(20_000);
     expect(rounded([19_999.9, 3.4], 20_000)).toEqual([19_997, 3]);
     expect(rounded([1.6, 2.4], 20_000)).toEqual([2, 2]);

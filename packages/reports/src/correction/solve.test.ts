@@ -117,7 +117,7 @@ function inverse(matrix: readonly Float64Array[]): number[][] {
 }
 
 describe('the solver', () => {
-  test('finds what quadprog finds, with and without a population that is used up', () => {
+  test('returns the solution of quadprog, with and without a population limit that is reached', () => {
     const next = generator(3);
     for (let i = 0; i < 100; i++) {
       const problem = randomProblem(next, 2 + (i % 3));
@@ -132,7 +132,7 @@ describe('the solver', () => {
     }
   });
 
-  test('finds the same for groups with their total, whether it begins with the groups or with nobody', () => {
+  test('returns the same solution for groups and their total if it starts from the groups or from 0 people', () => {
     const next = generator(5);
     for (let i = 0; i < 40; i++) {
       const problem = randomGroups(next, 2 + (i % 4), 2 + (i % 3));
@@ -145,7 +145,7 @@ describe('the solver', () => {
     }
   });
 
-  test('its conditions of Karush, Kuhn and Tucker hold for every kind of people', () => {
+  test('returns a solution that satisfies the Karush–Kuhn–Tucker conditions', () => {
     const next = generator(9);
     for (let i = 0; i < 100; i++) {
       const problem = randomProblem(next, 2 + (i % 3));

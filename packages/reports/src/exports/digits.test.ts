@@ -15,7 +15,7 @@ it.each([
   [1, 2, 1, 1],
   [2, 2, 1, 1],
   [1, 1 + 1e-9, 1, 6],
-])('the interval from %d to %d with at least %d decimals gets %d', (low, high, least, digits) => {
+])('digitsFor an interval from %d to %d with at least %d decimals returns %d', (low, high, least, digits) => {
   expect(digitsFor(low, high, least)).toBe(digits);
 });
 
@@ -32,9 +32,9 @@ const decimals = fc.record({
 });
 
 it.each([
-  ['read as they are written', 0],
+  ['as they are written', 0],
   ['multiplied by 100', 2],
-])('the last decimal is not finer than needed to tell decimal numbers apart, %s', (_, shift) => {
+])('digitsFor returns the fewest decimals that distinguish two numbers, %s', (_, shift) => {
   const inputs = decimals.map(({ low, scale, width }) => ({ low: low % (1e5 * 10 ** scale), scale, width }));
   fc.assert(
     fc.property(inputs, ({ low, scale, width }) => {

@@ -15,7 +15,7 @@ function probabilityWithin(distance: number, sigma: number): number {
 }
 
 describe('a 95 % interval', () => {
-  test('covers in 95 % of all draws however small the noise is, although people are whole numbers', async () => {
+  test('covers at least 95 % of all draws with any amount of noise, although people are whole numbers', async () => {
     const definition = definitionOf(1, { figures: [{ metric: 'reach', of: ['a'] }] });
     const plan = await planReport(definition, surroundingsOf('honestMajorityShareShuffle'));
     const { key } = plan.needs[0]!;

@@ -33,7 +33,7 @@ function isIn(of: Expression, segments: ReadonlySet<string>): boolean {
 }
 
 describe('sets', () => {
-  test('10,000 random expressions: from unions as counted on people, and no more unions than inclusion–exclusion', () => {
+  test('unionWeights of 10,000 random expressions are correct, with no more unions than inclusion–exclusion', () => {
     const next = generator(7);
     let [planned, inclusion] = [0, 0];
     for (let i = 0; i < 10_000; i++) {
@@ -55,7 +55,7 @@ describe('sets', () => {
       console.log(`R1 10,000 expressions: ${planned} unions, ${inclusion} by inclusion–exclusion`);
   });
 
-  test('the planner finds the smallest selection for up to 4 segments, also where segments contain others', () => {
+  test('the planner chooses the fewest unions for up to 4 segments, even if segments contain others', () => {
     const next = generator(11);
     for (let i = 0; i < 300; i++) {
       const segments = 1 + next(i < 250 ? 3 : 4);
@@ -74,7 +74,7 @@ describe('sets', () => {
     if (isStress) console.log('R1 300 plans of up to 4 segments: as few unions as exhaustion finds');
   });
 
-  test('of what contains the same people, the planner takes what is measured anyway', () => {
+  test('of two unions with the same people, the planner chooses the one that costs nothing', () => {
     // The second segment contains the first, so a | b and b are the same people.
     const atoms = possibleAtoms(2, [0b11, 0b10]);
     const wanted = [atomsOf(parseExpression('a | b'), ['a', 'b'])];

@@ -13,8 +13,8 @@ import {
 } from '../../test/client/scripted.ts';
 import { createClient } from './client.ts';
 
-describe('a call', () => {
-  it('carries the token to the exchange, below whatever path it is served at', async () => {
+describe('a client', () => {
+  it('sends the token to the exchange, with the path of its baseUrl', async () => {
     const { client, sent } = scripted([json(me)], { baseUrl: `${BASE}/mex/`, userAgent: 'tests' });
     expect(await client.whoAmI()).toEqual(me);
     expect(sent).toEqual([
@@ -33,13 +33,13 @@ describe('a call', () => {
     'https://me:pw@exchange.example.com',
     `${BASE}?x`,
     `${BASE}#x`,
-  ])('has no client for the address %s', (baseUrl) => {
+  ])('is not created for the invalid baseUrl %s', (baseUrl) => {
     expect(() => createClient({ baseUrl, token: 't' })).toThrow(
       /^baseUrl: must be the http or https address/,
     );
   });
 
-  it('is not made when a name does not fit', async () => {
+  it('sends no request if a name does not match the pattern', async () => {
     const { client, sent } = scripted([]);
     await expect(client.getMeasurement(party)).rejects.toMatchObject({ reason: 'MALFORMED_NAME' });
     await expect(client.listRequisitions({ parent: 'x' }).page()).rejects.toMatchObject({
@@ -49,7 +49,7 @@ describe('a call', () => {
   });
 
   it.each(['two\nlines', 'é', '', undefined])(
-    'never quotes a token that no header can hold: %j',
+    'rejects a token that is not a valid header value, without a request: %j',
     async (token) => {
       const { client, sent } = scripted([], { token: () => token as string });
       await expect(client.whoAmI()).rejects.toThrow(
@@ -61,7 +61,7 @@ describe('a call', () => {
 });
 
 describe('a token source', () => {
-  it('is asked for every attempt', async () => {
+  it('is called for every attempt', async () => {
     let asked = 0;
     const { client, sent } = scripted([unavailable(), json(me)], { token: async () => `t${++asked}` });
     await client.whoAmI();
@@ -70,7 +70,7 @@ describe('a token source', () => {
 
   const invalid = () => refused(new ExchangeError('TOKEN_INVALID', 'No.'));
 
-  it('is asked once more after a 401, of the exchange or of a proxy, also for a change', async () => {
+  it('is called once more after a 401 of the exchange or of a proxy, even for a change', async () => {
     for (const first of [invalid(), page('<h1>Login</h1>', 401)]) {
       let asked = 0;
       const { client, sent, slept } = scripted([first, json({ state: 'CANCELLED' })], {
@@ -91,14 +91,14 @@ describe('a token source', () => {
     }
   });
 
-  it('that gives a second bad token is not asked for a third', async () => {
+  it('that returns a second invalid token is not called for a third one', async () => {
     let asked = 0;
     const { client } = scripted([invalid(), invalid()], { token: () => `t${++asked}` });
     await expect(client.whoAmI()).rejects.toMatchObject({ reason: 'TOKEN_INVALID' });
     expect(asked).toBe(2);
   });
 
-  it('that fails has its error thrown unchanged', async () => {
+  it('that throws fails the call with the same error, without a request', async () => {
     const { client, sent } = scripted([], {
       token: () => {
         throw new Error('the vault is closed');
@@ -114,7 +114,7 @@ describe('a list', () => {
     json({ principals: names.map(binding), nextPageToken });
   const binding = (name: string) => ({ name, issuer: 'i', subject: 's', resource: 'operator' });
 
-  it('is read page by page, and as often as it is iterated', async () => {
+  it('requests its pages in order, and again for each iteration', async () => {
     const pages = () => [
       found(['principals/1', 'principals/2'], 'a b'),
       found([], 'c'),
@@ -142,7 +142,7 @@ describe('a list', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('can begin at a page token, and give one page with the next token', async () => {
+  it('can start at a page token, and return one page with the next token', async () => {
     const { client, sent } = scripted([found(['principals/1'], 'next')]);
     const { principals, nextPageToken } = await client.listPrincipals({ pageToken: 'here' }).page();
     expect([principals.length, nextPageToken]).toEqual([1, 'next']);

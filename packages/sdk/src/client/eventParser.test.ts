@@ -24,11 +24,11 @@ describe.each([
 ])('events whose lines end with %s', (_name, end) => {
   const text = TEXT.replaceAll('\n', end);
 
-  it('are read from one piece', () => {
+  it('are parsed from one chunk', () => {
     expect(parse(text)).toEqual(EVENTS);
   });
 
-  it('are the same however the text and the bytes of its characters are cut', () => {
+  it('are the same if the text and the bytes of its characters are split at any place', () => {
     const bytes = new TextEncoder().encode(text);
     const cuts = fc.uniqueArray(fc.nat(bytes.length), { maxLength: 12 });
     fc.assert(
@@ -42,12 +42,12 @@ describe.each([
     expect(parse(...text)).toEqual(EVENTS);
   });
 
-  it('are there as soon as their last line ends', () => {
+  it('are returned as soon as their last line ends', () => {
     expect(parse(`id: t1${end}data: x${end}${end}`)).toEqual([{ id: 't1', data: 'x' }]);
   });
 });
 
-it('an event has its fields alone: one space after the colon is cut, a field may have no value, others are ignored', () => {
+it('a field value is read without its first space and may be empty, and unknown fields are ignored', () => {
   expect(parse('data:x\n\ndata:  x\n\ndata\n\n: hello\nfoo: bar\nid: t1\nidea: t2\n\n')).toEqual([
     { data: 'x' },
     { data: ' x' },
@@ -56,11 +56,11 @@ it('an event has its fields alone: one space after the colon is cut, a field may
   ]);
 });
 
-it('line separators of Unicode end no line', () => {
+it('Unicode line separators do not end a line', () => {
   expect(parse('data: "a\u2028b\u2029c\u0085d"\n\n')).toEqual([{ data: '"a\u2028b\u2029c\u0085d"' }]);
 });
 
-describe('an event longer than any of an exchange', () => {
+describe('the length limit of an event', () => {
   const parser = () => {
     const made = new EventParser();
     made.push(':\n\n');
@@ -68,27 +68,27 @@ describe('an event longer than any of an exchange', () => {
   };
   const LONG = 'x'.repeat(65_530);
 
-  it('is not kept in memory: as one line without an end', () => {
+  it('rejects one endless line', () => {
     const reading = parser();
     expect(() => {
       for (let i = 0; i < 1_000_000; i++) reading.push('data: xxxxxxxx');
     }).toThrow('an event is too long');
   });
 
-  it('is not kept in memory: as any number of lines', () => {
+  it('rejects an endless sequence of lines', () => {
     const reading = parser();
     expect(() => {
       for (let i = 0; i < 1_000_000; i++) reading.push('data: xxxxxxxx\n');
     }).toThrow('an event is too long');
   });
 
-  it('is not read either where all of it arrives at once, and a shorter one is', () => {
+  it('rejects a longer event in one chunk, and accepts an event of exactly the limit', () => {
     expect(parser().push(`data: ${LONG}\n\n`)).toEqual([{ data: LONG }]);
     expect(() => parser().push(`data: ${LONG}x\n\n`)).toThrow('an event is too long');
     expect(() => parser().push(`id: t1\ndata: ${LONG}\n\n`)).toThrow('an event is too long');
   });
 
-  it('is counted anew for each event', () => {
+  it('applies to each event separately', () => {
     const reading = parser();
     for (let i = 0; i < 5; i++) expect(reading.push(`data: ${LONG}\n\n`)).toHaveLength(1);
   });

@@ -88,7 +88,7 @@ async function following(options?: Partial<FollowOptions>) {
   return { follower, watch };
 }
 
-it('polls at once, and again when changes are followed: what changed in between is not told', async () => {
+it('a follower polls immediately, and once more when its watch starts', async () => {
   const follower = follow();
   expect(await within(0, follower.next(3600_000))).toBe('poll');
   const next = follower.next(3600_000);
@@ -100,7 +100,7 @@ it('polls at once, and again when changes are followed: what changed in between 
   expect(await within(29_000, follower.next(POLL_MS))).toBeUndefined();
 });
 
-it('returns what changed at once, the latest of each, and polls now and then as a net', async () => {
+it('a follower returns the latest change of each resource, and polls every 30 s or at a longer interval', async () => {
   const { follower, watch } = await following();
   const next = follower.next(POLL_MS);
   await watch.tell(changeOf('a'));
@@ -116,13 +116,13 @@ it('returns what changed at once, the latest of each, and polls now and then as 
   expect(await within(1_000, slow)).toBe('poll');
 });
 
-it('polls instead of reading one by one where more changed', async () => {
+it('a follower polls if more than 50 resources changed', async () => {
   const { follower, watch } = await following();
   for (let i = 0; i <= 50; i++) await watch.tell(changeOf(`m${i}`));
   expect(await within(0, follower.next(POLL_MS))).toBe('poll');
 });
 
-it('polls as often as it is told while it cannot follow, says so once, and once that it follows again', async () => {
+it('a follower polls at the given interval while its watch fails, and reports failure and recovery once', async () => {
   const { follower, watch } = await following();
   const next = follower.next(POLL_MS);
   watch.onRetry!(new Error('no stream'));
@@ -136,7 +136,7 @@ it('polls as often as it is told while it cannot follow, says so once, and once 
   expect(said).toEqual(['polling: no stream', 'following']);
 });
 
-it('tries again what does not pass, after longer and longer pauses', async () => {
+it('a follower restarts a failed watch with exponential backoff', async () => {
   const follower = follow();
   await settled();
   for (let failures = 1; failures <= 5; failures++) {
@@ -150,7 +150,7 @@ it('tries again what does not pass, after longer and longer pauses', async () =>
   follower.close();
 });
 
-it('begins anew where the log does not reach back, polls, and says nothing', async () => {
+it('a follower starts a new watch and polls if its change token expired, and reports only a repetition', async () => {
   const { follower, watch } = await following();
   const next = follower.next(POLL_MS);
   await watch.fail(new ExchangeError('CHANGE_TOKEN_EXPIRED', 'Too old.'));
@@ -167,7 +167,7 @@ it('begins anew where the log does not reach back, polls, and says nothing', asy
   expect(said).toEqual(['polling: Too old.']);
 });
 
-it('a hundred share one watch, each hears of its own, and the last one ends it', async () => {
+it('100 followers share one watch, receive only changes of their resources, and the last one ends it', async () => {
   const { follower: first, watch } = await following();
   const others = Array.from({ length: 99 }, (_, i) => follow({ name: nameOf(`m${i}`) }));
   for (const other of others) expect(await within(0, other.next(POLL_MS))).toBe('poll');
@@ -185,7 +185,7 @@ it('a hundred share one watch, each hears of its own, and the last one ends it',
   expect(watches).toHaveLength(2);
 });
 
-it('polls when it was asked to, and ends with its signal', async () => {
+it('a follower polls after the delay of pollIn, and rejects if its signal is aborted', async () => {
   const { follower } = await following();
   follower.pollIn(5_000);
   const next = follower.next(POLL_MS);
@@ -197,7 +197,7 @@ it('polls when it was asked to, and ends with its signal', async () => {
   expect(watches[0]!.signal!.aborted).toBe(true);
 });
 
-it('a callback that throws ends its own follower, and no other one', async () => {
+it('a callback that throws fails only its own follower', async () => {
   const { follower: other, watch } = await following();
   const follower = follow({
     onPolling: () => {
@@ -214,7 +214,7 @@ it('a callback that throws ends its own follower, and no other one', async () =>
   expect(await within(POLL_MS, other.next(POLL_MS))).toBe('poll');
 });
 
-it('hears of what is below its resource', async () => {
+it('a follower of a resource receives changes of the resources below it', async () => {
   const { follower, watch } = await following({ name: nameOf('a'), kinds: ['MEASUREMENT', 'REQUISITION'] });
   await watch.tell(changeOf('ab'));
   await watch.tell(changeOf('a/requisitions/r', 2));

@@ -58,7 +58,7 @@ const measurement = {
   },
 };
 
-describe('the path', () => {
+describe('the path arguments', () => {
   it.each([
     ['getRequisition', { name: 'measurementConsumers/a/measurements/m' }],
     ['getRequisition', { name: 'dataProviders/p/requisitions/..' }],
@@ -72,13 +72,13 @@ describe('the path', () => {
     ['listRequisitions', { parent: 'measurementConsumers/a' }],
     ['listParties', {}],
     ['listParties', { collection: 'principals' }],
-  ] as [Operation, object][])('of %s cannot be made of %j', (operation, args) => {
+  ] as [Operation, object][])('of %s must match its path: %j', (operation, args) => {
     expect(refusal(operation, args)).toEqual([
       expect.stringMatching(/^(name|parent|collection): must match/),
     ]);
   });
 
-  it('names the invalid argument, its value and the expected pattern', () => {
+  it('are named in the error with their value and the expected pattern', () => {
     expect(() => prepare('getRequisition', { name: 'dataProviders/p' })).toThrow(
       'getRequisition: name is "dataProviders/p" and must be dataProviders/{dataProvider}/requisitions/{requisition}',
     );
@@ -87,7 +87,7 @@ describe('the path', () => {
 });
 
 describe('a request', () => {
-  it('arrives as it was given: bytes, exact nonce, lists and times in the query', () => {
+  it('preserves bytes, a 64-bit nonce, and lists and times in the query', () => {
     const request = asRead(prepare('fulfillDirectRequisition', { name: requisition, body: fulfillment }));
     expect(request.body).toMatchObject({ nonce: MAX_UINT64, etag: 'e"1' });
     expect((request.body as typeof fulfillment).encryptedResult.ciphertext).toEqual(Buffer.of(255, 254, 253));
@@ -113,7 +113,7 @@ describe('a request', () => {
     });
   });
 
-  it('may send back a resource that was read, with the fields that only the exchange sets', () => {
+  it('omits output-only fields of a resource that was read', () => {
     const group = { measurementConsumer: 'measurementConsumers/a', eventGroupReferenceId: 'ref' };
     const received = { ...group, name: 'dataProviders/p/eventGroups/g', state: 'ACTIVE', updateTime: 'x' };
     const { body } = prepare('updateEventGroup', { name: received.name, body: received });
@@ -125,7 +125,7 @@ describe('a request', () => {
     expect(JSON.parse(batch!).requests).toEqual([{ eventGroup: { ...group, name: received.name } }]);
   });
 
-  it('sends free JSON digit by digit', () => {
+  it('preserves every digit of numbers in free-form JSON', () => {
     const descriptorSet = parseJson('{"file":[{"name":"a","x":1.50,"y":18446744073709551615}]}');
     const { body } = prepare('diffEventGroupMetadataDescriptor', {
       name: 'dataProviders/p/eventGroupMetadataDescriptors/d',
@@ -162,7 +162,7 @@ describe('a request', () => {
       'body',
     ],
   ] as [Operation, object, string][])(
-    'of %s is refused here for a mistake in it',
+    'of %s is rejected by the client for an invalid argument',
     (operation, args, field) => {
       expect(refusal(operation, args).map((r) => r.split(':')[0])).toEqual([field]);
     },
@@ -170,7 +170,7 @@ describe('a request', () => {
 });
 
 describe('a retry', () => {
-  it('is for reads, for creates with a requestId and for changes with an etag', () => {
+  it('is allowed for reads, for creates with a requestId and for changes with an etag', () => {
     const retryable = [...OPERATIONS.keys()].filter((operation) => {
       const route = OPERATIONS.get(operation)![0]!;
       const filled = route.path.replace(/\{\w+\}/g, 'x');
@@ -201,14 +201,14 @@ describe('a retry', () => {
     expect(retryable).toHaveLength(reads.length + changes.length);
   });
 
-  it('is for dry runs too', () => {
+  it('is allowed for dry runs', () => {
     const cancel = { name: 'measurementConsumers/a/measurements/m' };
     expect(prepare('cancelMeasurement', cancel).retryable).toBe(false);
     expect(prepare('cancelMeasurement', { ...cancel, validateOnly: true }).retryable).toBe(true);
     expect(prepare('cancelMeasurement', { ...cancel, validateOnly: false }).retryable).toBe(false);
   });
 
-  it('finds the same resource, because every create has a requestId', () => {
+  it('is safe because every create has a requestId, which is generated if it is missing', () => {
     const create = () =>
       asRead(prepare('createMeasurement', { parent: 'measurementConsumers/a', body: measurement }));
     const ids = [create().requestId, create().requestId];

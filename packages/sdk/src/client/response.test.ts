@@ -4,12 +4,12 @@ import { json, me, page, refused, scripted } from '../../test/client/scripted.ts
 import { isTransient, UnexpectedResponse, Unreachable } from './errors.ts';
 
 describe('a response', () => {
-  it('of a newer exchange is read', async () => {
+  it('of a newer exchange is read without its unknown fields', async () => {
     const { client } = scripted([json({ ...me, mood: 'good', state: 'NEW' })]);
     expect(await client.whoAmI()).toEqual(me);
   });
 
-  it('may be an error with a reason that this version does not know', async () => {
+  it('may be an error with an unknown reason, which keeps its details', async () => {
     const error = new ExchangeError('TOO_EARLY', 'Come back in spring.', {
       code: 'FAILED_PRECONDITION',
       metadata: { season: 'spring' },
@@ -23,15 +23,15 @@ describe('a response', () => {
   });
 
   it.each([
-    ['a page instead of a response', () => page('<h1>Welcome to the hotel</h1>', 200), true],
-    ['a page of a proxy', () => page('<h1>Bad gateway</h1>', 502), true],
-    ['a page that knows no such path', () => page('<h1>Not found</h1>', 404), false],
-    ['JSON cut short', () => json('{"principal":"oper'), true],
-    ['nothing', () => new Response(null, { status: 204 }), true],
+    ['an HTML page with status 200', () => page('<h1>Welcome to the hotel</h1>', 200), true],
+    ['an HTML page with status 502', () => page('<h1>Bad gateway</h1>', 502), true],
+    ['an HTML page with status 404', () => page('<h1>Not found</h1>', 404), false],
+    ['truncated JSON', () => json('{"principal":"oper'), true],
+    ['no content', () => new Response(null, { status: 204 }), true],
     ['an error of another service', () => json({ error: { code: 403, message: 'no' } }, 403), false],
     ['an outage of another service', () => json({ message: 'no upstream' }, 503), true],
     ['JSON of another service', () => json({ hello: 'world' }), false],
-  ])('that is not one of the exchange is an UnexpectedResponse: %s', async (_title, response, transient) => {
+  ])('that is not from an exchange throws an UnexpectedResponse: %s', async (_title, response, transient) => {
     const { client } = scripted([response()], { maxAttempts: 1 });
     const error = await client.whoAmI().catch((e) => e);
     expect(error).toBeInstanceOf(UnexpectedResponse);

@@ -12,7 +12,7 @@ const clock = {
 };
 
 describe('retryOnAborted', () => {
-  it('reads afresh before each try, until one succeeds', async () => {
+  it('reads again before each attempt, until one succeeds', async () => {
     let version = 0;
     const seen: number[] = [];
     const result = await retryOnAborted(
@@ -55,7 +55,7 @@ describe('retryOnAborted', () => {
     expect(tries).toBe(2);
   });
 
-  it('ends when the caller aborts', async () => {
+  it('rejects with the reason if the caller aborts', async () => {
     const reason = new Error('enough');
     const controller = new AbortController();
     const changing = retryOnAborted(

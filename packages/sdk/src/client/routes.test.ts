@@ -30,7 +30,7 @@ const CALLS = (ROUTES as readonly Route[]).filter(({ streams }) => !streams);
 /** The routes by operation and path. If an operation has two HTTP methods, the client uses the first. */
 const ROWS = Map.groupBy(CALLS, ({ operation, path }) => `${operation} ${path}`);
 
-it.each(Array.from(ROWS.values(), ([first]) => first!))('$operation: $method $path', async (route) => {
+it.each(Array.from(ROWS.values(), ([first]) => first!))('$operation sends $method $path', async (route) => {
   const query = sampleOf(querySchemaOf(route)) as Record<string, unknown>;
   const body = route.body && (sampleOf(route.body.schema) as object);
   const response = sampleOf(route.response);

@@ -21,10 +21,10 @@ describe('a transient failure', () => {
     ['UNAVAILABLE', unavailable],
     ['DEADLINE_EXCEEDED', () => refused(new ExchangeError('DEADLINE_EXCEEDED', 'Slow.'))],
     ['a lost connection', reset],
-    ['a page of a proxy', () => page('<h1>Bad gateway</h1>', 502)],
-    ['JSON cut short', () => json('{"principal":"oper')],
+    ['an HTML page of a proxy', () => page('<h1>Bad gateway</h1>', 502)],
+    ['truncated JSON', () => json('{"principal":"oper')],
     ['too many requests at a proxy', () => page('Slow down', 429)],
-    ['a body that breaks off', () => new Response(new ReadableStream({ start: (c) => c.error(reset()) }))],
+    ['an interrupted body', () => new Response(new ReadableStream({ start: (c) => c.error(reset()) }))],
   ])('of a read is retried with a growing backoff: %s', async (_title, failure) => {
     const { client, slept } = scripted([failure(), failure(), failure(), failure(), json(me)]);
     expect(await client.whoAmI()).toEqual(me);
@@ -56,9 +56,9 @@ describe('a transient failure', () => {
   it.each([
     ['seconds', { 'retry-after': '7' }, 7_000],
     ['a date', { 'retry-after': 'Sun, 15 Nov 2026 08:00:30 GMT' }, 30_000],
-    ['a date that is over', { 'retry-after': 'Sun, 15 Nov 2026 07:00:00 GMT' }, 0],
-    ['nonsense', { 'retry-after': 'soon' }, 0],
-  ])('waits for the time in Retry-After: %s', async (_title, headers, least) => {
+    ['a date in the past', { 'retry-after': 'Sun, 15 Nov 2026 07:00:00 GMT' }, 0],
+    ['an invalid value', { 'retry-after': 'soon' }, 0],
+  ])('is retried after the time in Retry-After: %s', async (_title, headers, least) => {
     for (const response of [limited(headers), page('Slow down', 429, headers)]) {
       const { client, slept } = scripted([response, json(me)]);
       await client.whoAmI();
@@ -67,14 +67,14 @@ describe('a transient failure', () => {
     }
   });
 
-  it('waits for the time in RetryInfo', async () => {
+  it('is retried after the time in RetryInfo', async () => {
     const response = refused(new ExchangeError('UNAVAILABLE', 'Later.', { retryAfterSeconds: 4 }));
     const { client, slept } = scripted([response, json(me)]);
     await client.whoAmI();
     expect(slept[0]).toBeGreaterThanOrEqual(4_000);
   });
 
-  it('with a Retry-After above a minute is left to the caller, with the time in the error', async () => {
+  it('with a Retry-After above a minute is not retried, and its error contains the time', async () => {
     const { client, sent } = scripted([limited({ 'retry-after': '61' })]);
     await expect(client.whoAmI()).rejects.toMatchObject({ reason: 'RATE_LIMITED', retryAfterSeconds: 61 });
     expect(sent).toHaveLength(1);
@@ -82,10 +82,10 @@ describe('a transient failure', () => {
 
   it.each([
     ['INTERNAL', new ExchangeError('INTERNAL', 'No.')],
-    ['a response too large', new ExchangeError('RESPONSE_TOO_LARGE', 'No.')],
-    ['a refusal', new ExchangeError('PERMISSION_DENIED', 'No.')],
+    ['RESPONSE_TOO_LARGE', new ExchangeError('RESPONSE_TOO_LARGE', 'No.')],
+    ['PERMISSION_DENIED', new ExchangeError('PERMISSION_DENIED', 'No.')],
     ['ABORTED', new ExchangeError('REQUISITION_ETAG_MISMATCH', 'No.')],
-  ])('is not any of these errors: %s', async (_title, error) => {
+  ])('does not include these errors, which are not retried: %s', async (_title, error) => {
     const { client, sent } = scripted([refused(error)]);
     await expect(client.whoAmI()).rejects.toMatchObject({ reason: error.reason });
     expect(sent).toHaveLength(1);
@@ -96,14 +96,14 @@ describe('a change', () => {
   it.each([
     ['a lost connection', reset, Unreachable],
     ['UNAVAILABLE', unavailable, ExchangeError],
-    ['a page of a proxy', () => page('', 502), UnexpectedResponse],
-  ])('whose outcome is unknown is not made twice: %s', async (_title, failure, type) => {
+    ['an HTML page of a proxy', () => page('', 502), UnexpectedResponse],
+  ])('whose outcome is unknown is not sent again: %s', async (_title, failure, type) => {
     const { client, sent } = scripted([failure()]);
     await expect(client.cancelMeasurement(cancel)).rejects.toBeInstanceOf(type);
     expect(sent).toHaveLength(1);
   });
 
-  it('reports that its outcome is unknown', async () => {
+  it('reports that its outcome is unknown if the connection is lost', async () => {
     const { client } = scripted([reset()]);
     await expect(client.cancelMeasurement(cancel)).rejects.toThrow(
       `${BASE} does not respond (read ECONNRESET). Does the exchange run there? Whether it took effect is not known: read the resource before trying again.`,
@@ -116,7 +116,7 @@ describe('a change', () => {
     expect(sent).toHaveLength(3);
   });
 
-  it('that creates is sent again with the same requestId and the same bytes', async () => {
+  it('that creates a resource is retried with the same requestId and the same bytes', async () => {
     const created = json({ state: 'ACTIVE', measurementConsumer: 'measurementConsumers/a' });
     const { client, sent } = scripted([reset(), unavailable(), created]);
     await client.createEventGroup({
@@ -139,7 +139,7 @@ describe('a change', () => {
   });
 });
 
-describe('time', () => {
+describe('timeouts and aborts', () => {
   /** Never responds, and rejects when the signal is aborted. */
   const silence = ({ signal }: RequestInit) =>
     new Promise<Response>((_resolve, reject) => {
@@ -160,13 +160,13 @@ describe('time', () => {
   it.each([
     ['no response', silence],
     ['a partial response', partialResponse],
-  ])('that is up ends an attempt, and the next one begins: %s', async (_title, step) => {
+  ])('a timeout ends an attempt and starts the next one: %s', async (_title, step) => {
     const { client, sent } = scripted([step, json(me)], { timeoutMs: 20 });
     expect(await client.whoAmI()).toEqual(me);
     expect(sent).toHaveLength(2);
   });
 
-  it('that is up in every attempt becomes Unreachable, which is transient', async () => {
+  it('a timeout in every attempt throws Unreachable, which is transient', async () => {
     const { client } = scripted([silence, silence], { timeoutMs: 20, maxAttempts: 2 });
     const error = await client.whoAmI().catch((e) => e);
     expect(error).toBeInstanceOf(Unreachable);
@@ -176,7 +176,7 @@ describe('time', () => {
 
   // Limit this test to 10 s, which is shorter than the timeout of an attempt. If an abort does not end the attempt, the
   // test then fails.
-  it('ends for all attempts when the caller aborts', { timeout: 10_000 }, async () => {
+  it('an abort by the caller ends the call at every step with its reason', { timeout: 10_000 }, async () => {
     const reason = new Error('the user left');
     const during = new AbortController();
     const leave = (init: RequestInit) => {

@@ -49,7 +49,7 @@ export function calls(client: ExchangeClient) {
 }
 declare const fulfillment: NonNullable<ArgumentsOf<'fulfillDirectRequisition'>['body']>;
 
-it('follows from the routes table', () => {
+it('arguments and responses have the types of the routes table', () => {
   expectTypeOf<ArgumentsOf<'createMeasurement'>['requestId']>().toEqualTypeOf<string | undefined>();
   expectTypeOf<ArgumentsOf<'fulfillDirectRequisition'>['body']['nonce']>().toEqualTypeOf<bigint>();
   expectTypeOf<ResponseOf<'getParty'>['state']>().toEqualTypeOf<'ACTIVE' | 'SUSPENDED'>();

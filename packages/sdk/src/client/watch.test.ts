@@ -65,7 +65,7 @@ async function follow(steps: Step[], options: Partial<ClientOptions> = {}) {
 }
 const OVER = 'PERMISSION_DENIED';
 
-describe('with a clock of its own', () => {
+describe('a watch', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   });
@@ -74,7 +74,7 @@ describe('with a clock of its own', () => {
   });
   const wait = (ms: number) => () => void vi.advanceTimersByTime(ms);
 
-  it('comes again with the last token where a stream is cut after a while', async () => {
+  it('reopens a stream that was cut with the last token', async () => {
     const { versions, asked, warnings } = await follow([
       stream('id: t0\n\n', event(1), wait(3_000)),
       stream(event(2), wait(3_000)),
@@ -85,7 +85,7 @@ describe('with a clock of its own', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('takes silence for a connection that is lost, and asks for a page', async () => {
+  it('treats silence as a lost connection, and requests a page', async () => {
     const { asked, versions, warnings } = await follow([
       stream(event(1), wait(40_001), SILENCE),
       pageOf('t2', 2),
@@ -106,7 +106,7 @@ describe('with a clock of its own', () => {
   });
 });
 
-it('comes again when the exchange wants it, and after any number of streams that it ended', async () => {
+it('a watch reopens a stream that the exchange ended after its retry time, any number of times', async () => {
   const { asked, slept, warnings } = await follow(
     Array.from({ length: 5 }, () => stream('id: t0\n\nretry: 70\n\n')),
   );
@@ -115,7 +115,7 @@ it('comes again when the exchange wants it, and after any number of streams that
   expect(warnings).toEqual([]);
 });
 
-it('ends with an error in the stream, or goes on where it passes', async () => {
+it('a watch rejects with a permanent error in the stream, and continues after a transient error', async () => {
   const expired = errorEvent(new ExchangeError('CHANGE_TOKEN_EXPIRED', 'Too old.'));
   expect((await follow([stream(event(1), expired)])).error).toBe('CHANGE_TOKEN_EXPIRED');
   const unavailable = errorEvent(new ExchangeError('UNAVAILABLE', 'Later.'));
@@ -129,7 +129,7 @@ it('ends with an error in the stream, or goes on where it passes', async () => {
   expect(asked.at(-1)).toBe(':watch?pageToken=t3');
 });
 
-it('keeps little of an event that does not end', async () => {
+it('a watch warns once if events are too long', async () => {
   const endless = `data: ${'x'.repeat(70_000)}`;
   const { warnings } = await follow([
     ...[stream(endless), pageOf('a'), stream(endless), pageOf('a'), stream(endless), pageOf('a')],
@@ -137,7 +137,7 @@ it('keeps little of an event that does not end', async () => {
   expect(warnings).toEqual([expect.stringContaining('an event is too long')]);
 });
 
-it('reads a page where the exchange has no room for another stream', async () => {
+it('a watch reads pages with growing pauses while its streams are rate-limited', async () => {
   const full = () =>
     refused(new ExchangeError('RATE_LIMITED', 'Too many.', { retryAfterSeconds: 5 }), { 'retry-after': '5' });
   const { versions, slept, warnings, said } = await follow([
@@ -150,7 +150,7 @@ it('reads a page where the exchange has no room for another stream', async () =>
   expect(warnings).toEqual([]);
 });
 
-it('says when changes arrive as they happen, and when not', async () => {
+it('a watch calls onFollowing if a stream works, and onRetry if it fails', async () => {
   const unavailable = new ExchangeError('UNAVAILABLE', 'Later.');
   const { said, slept } = await follow([
     stream('id: t0\n\n', event(1), errorEvent(unavailable)),
@@ -165,7 +165,7 @@ it('says when changes arrive as they happen, and when not', async () => {
   expect(slept[2]).toBeGreaterThanOrEqual(400);
 });
 
-it('takes nothing more of a page, and opens no stream, after it was aborted', async () => {
+it('an aborted watch returns no more changes of a page, and opens no stream', async () => {
   const stop = new AbortController();
   const { client, sent } = scripted([
     refused(new ExchangeError('UNAVAILABLE', 'Later.')),
@@ -184,7 +184,7 @@ it('takes nothing more of a page, and opens no stream, after it was aborted', as
   expect(sent).toHaveLength(2);
 });
 
-it('takes nothing more of a stream after it was aborted', async () => {
+it('an aborted watch returns no more changes of a stream', async () => {
   const stop = new AbortController();
   const { client } = scripted([stream(event(1) + event(2), SILENCE)]);
   const versions: number[] = [];
@@ -198,7 +198,7 @@ it('takes nothing more of a stream after it was aborted', async () => {
   expect(versions).toEqual([1]);
 });
 
-it('tries a stream again after an hour of pages, and says nothing more', async () => {
+it('a watch tries a stream again after an hour of pages, and warns only once', async () => {
   let now = NOW;
   const clock = { now: () => now, sleep: async () => {} };
   const proxy = () => html('no streams', 200);
@@ -225,7 +225,7 @@ it('tries a stream again after an hour of pages, and says nothing more', async (
   expect(warnings).toHaveLength(1);
 });
 
-it('asks pages to wait less where something cuts them before they come', async () => {
+it('a watch reduces waitSeconds if connections are lost before a page arrives', async () => {
   let now = NOW;
   const clock = { now: () => now, sleep: async () => {} };
   const after = (seconds: number, response: () => Response) => async () => {
@@ -251,7 +251,7 @@ it('asks pages to wait less where something cuts them before they come', async (
   expect(warnings).toHaveLength(1);
 });
 
-it('opens a stream with a fresh token where the old one has expired', async () => {
+it('a watch opens a stream with a new token if the old one has expired', async () => {
   const tokens = ['old', 'new', 'new'];
   const { client, sent } = scripted(
     [refused(new ExchangeError('TOKEN_INVALID', 'Expired.')), stream(event(1), SILENCE)],

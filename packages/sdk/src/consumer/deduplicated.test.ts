@@ -58,7 +58,7 @@ const NOISE_VARIANCES = {
 };
 
 it.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC', 'NONE'] as const)(
-  'estimates the error from the sample and the %s noise of both workers and the aggregator',
+  'variances include the sampling error and the %s noise of both workers and the aggregator',
   (mechanism) => {
     const shares = { 1: 0.5, 2: 0.3, 4: 0.2 };
     const figures = deduplicatedFigures(
@@ -87,7 +87,7 @@ it.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC', 'NONE'] as const)(
   },
 );
 
-it('counts exactly without noise and with everybody in the sample', () => {
+it('variances are 0 without noise and without sampling', () => {
   const exact = deduplicatedFigures(
     spec(1),
     result('NONE', 1000n, 600n, { 1: 0.75, 4: 0.25 }),
@@ -97,14 +97,14 @@ it('counts exactly without noise and with everybody in the sample', () => {
   expect(exact.frequency!.map(({ share }) => share.variance)).toEqual([0, 0, 0, 0]);
 });
 
-it('does not believe a share of more than everybody, or a frequency beyond the last', () => {
+it('a share above 1 and a frequency above the maximum are rejected', () => {
   const read = (shares: Record<string, number>) => () =>
     deduplicatedFigures(spec(1), result('NONE', 1000n, 600n, shares), config('NONE'));
   expect(read({ 1: 1.5 })).toThrow('not between 0 and 1');
   expect(read({ 5: 0.5 })).toThrow('outside 1 to 4');
 });
 
-it('has a reach of 0 and no distribution where nobody was counted', () => {
+it('a reach of 0 has the interval of its noise and no frequency distribution', () => {
   const nobody = (mechanism: MpcNoiseMechanism, size: bigint) =>
     deduplicatedFigures(spec(1), result(mechanism, size, 0n, {}), config(mechanism));
   expect(nobody('NONE', 1000n)).toMatchObject({

@@ -34,14 +34,14 @@ const sketches = {
 } as unknown as DuchyProtocol;
 
 describe('the expected uncertainty', () => {
-  it('of a reach is that of its noise alone', () => {
+  it('of an unsampled reach comes only from the noise', () => {
     // Geometric noise at epsilon 0.5 has a variance of 7.8, so 1.96 standard deviations are 5.5.
     const [figure, ...others] = expectedFigures(reach(0.5), undefined, 1_000_000);
     expect(figure).toEqual({ figure: 'reach', margin: expect.closeTo(5.49, 1) });
     expect(others).toEqual([]);
   });
 
-  it('of a sample depends on the figure, and says for which one it is', () => {
+  it('of a sampled reach depends on the assumed reach, which is returned', () => {
     const of = (assumed: number) => expectedFigures(reach(0.5, 0, 0.25), undefined, assumed)[0]!;
     expect(of(40_000)).toMatchObject({ assumed: 40_000 });
     // If X people are estimated from a sample of the width w = 1/4, the estimate has the variance X (1 - w) / w = 3 X.
@@ -50,7 +50,7 @@ describe('the expected uncertainty', () => {
     expect(of(160_000).margin! / of(40_000).margin!).toBeCloseTo(2, 2);
   });
 
-  it('of impressions and durations grows with the cap, and populations have none', () => {
+  it('of impressions and durations comes from the cap per person, and is 0 for a population', () => {
     const impressions = (maximumFrequencyPerUser: number) => {
       const impression = { privacyParams: params(0.5), maximumFrequencyPerUser };
       return expectedFigures(spec({ measurementType: 'IMPRESSION', impression }), undefined, 1000)[0]!;
@@ -70,7 +70,7 @@ describe('the expected uncertainty', () => {
     expect(share(10_000).margin! / share(100_000).margin!).toBeCloseTo(10, 0);
   });
 
-  it('of duchies comes from their protocol', () => {
+  it('of a result that duchies compute comes from their protocol', () => {
     // `mex measure` prints the same margin for a real result of 640 people: 604 to 676.
     expect(expectedFigures(reach(0.5, 1e-9), shuffle, 1_000_000)).toEqual([
       { figure: 'reach', margin: expect.closeTo(36, 0) },
@@ -87,7 +87,7 @@ describe('a warning', () => {
   const warnings = (asked: PlainSpec, charge: object | undefined, assumed = 1_000_000) =>
     planWarnings(asked, { figures: expectedFigures(asked, undefined, assumed), charge, assumed });
 
-  it('comes for an epsilon that providers refuse, for useless figures, and for more than a budget', () => {
+  it('is returned for a too small epsilon, useless figures, and a charge that is too high or impossible', () => {
     expect(warnings(reach(0.1), { epsilon: 0.1 })).toEqual([]);
     expect(warnings(reach(0.00005), { epsilon: 0.00005 })).toEqual([
       expect.stringContaining('An epsilon of 0.00005 is below 0.0001: data providers refuse it'),
@@ -119,7 +119,7 @@ describe('a warning', () => {
     const since = known({ startTime: '2026-03-01T00:00:00Z' });
     const both = known({ startTime: '2026-03-01T00:00:00Z', endTime: '2026-05-01T00:00:00Z' });
 
-    it('comes for an interval that ends before there are events', () => {
+    it('is returned for an interval that ends before the first events', () => {
       expect(unrecorded(until('2026-03-01T00:00:00Z'), since, now)).toEqual([
         `There are events since 2026-03-01T00:00:00Z only, and data providers refuse an interval that ends before: ${name}`,
       ]);
@@ -127,14 +127,14 @@ describe('a warning', () => {
       expect(unrecorded(until('2026-02-01T00:00:00Z'), [], now)).toEqual([]);
     });
 
-    it('comes for an interval that ends after the events that are recorded', () => {
+    it('is returned for an interval that ends after the recorded events', () => {
       expect(unrecorded(until('2026-05-01T00:00:00Z'), both, now)).toEqual([]);
       expect(unrecorded(until('2026-05-02T00:00:00Z'), both, now)).toEqual([
         expect.stringMatching(/until 2026-05-01T00:00:00Z only, and data providers defer/),
       ]);
     });
 
-    it('comes for an interval that is not over', () => {
+    it('is returned for an interval that ends in the future', () => {
       expect(unrecorded(until('2026-06-01T00:00:00Z'), since, now)).toEqual([]);
       expect(unrecorded(until('2027-05-01T00:00:00Z'), since, now)).toEqual([
         expect.stringMatching(
@@ -143,7 +143,7 @@ describe('a warning', () => {
       ]);
     });
 
-    it('comes once for all event groups that it is true of', () => {
+    it('is returned once for all event groups that it applies to', () => {
       const names = [name, `${name}2`];
       const groups = [...since, ...known({ startTime: '2026-03-01T00:00:00Z' }, 'tv2')];
       expect(unrecorded(until('2026-02-01T00:00:00Z', names), groups, now)).toEqual([

@@ -40,7 +40,7 @@ const reach = (more: NonNullable<ResultInit['reach']> = {}): ResultInit => ({
 });
 
 describe('the variance of a reach', () => {
-  it('is that of the noise when everybody is in the sample', () => {
+  it('is the variance of the noise without sampling', () => {
     const { reach: estimate, noiseMechanism, methodology } = figures(reachSpec(), reach());
     // The variance of Laplace noise is 2 / ε², with ε = 0.5.
     expect(estimate).toMatchObject({ value: 10_000, variance: 8 });
@@ -48,7 +48,7 @@ describe('the variance of a reach', () => {
     expect([noiseMechanism, methodology]).toEqual(['CONTINUOUS_LAPLACE', 'deterministicCountDistinct']);
   });
 
-  it('includes that of the sample otherwise', () => {
+  it('includes the sampling variance with a sample of width 1/4', () => {
     // The variance is (X w (1 − w) + V) / w², with the value X = 10,000, the sample width w = 1/4, and the noise
     // variance V = 8.
     expect(figures(reachSpec(0.25), reach()).reach!.variance).toBe(10_000 * 3 + 8 * 16);
@@ -58,13 +58,13 @@ describe('the variance of a reach', () => {
     Object.entries(M)
       .filter(([, number]) => number > 0)
       .map(([name]) => name as keyof typeof M),
-  )('is known with noise %s', (name) => {
+  )('is the variance of the noise %s', (name) => {
     const { reach: estimate, noiseMechanism } = figures(reachSpec(), reach({ noiseMechanism: M[name] }));
     expect(noiseMechanism).toBe(name);
     expect(estimate!.variance).toBe(noiseVariance(name as 'NONE', privacy));
   });
 
-  it("is the data provider's own, of a methodology of its own", () => {
+  it('is the stated one for a custom methodology, and Infinity if it is unavailable or invalid', () => {
     const custom = (type: object) =>
       figures(
         reachSpec(),
@@ -79,16 +79,16 @@ describe('the variance of a reach', () => {
 
   it.each<[string, NonNullable<ResultInit['reach']>]>([
     ['without a mechanism', { noiseMechanism: M.NOISE_MECHANISM_UNSPECIFIED }],
-    ['with a mechanism that is not known', { noiseMechanism: 42 as never }],
+    ['with an unknown mechanism', { noiseMechanism: 42 as never }],
     ['without a methodology', { methodology: { case: undefined } }],
-    ['with a methodology of many parties', { methodology: { case: 'liquidLegionsV2', value: {} } }],
-  ])('is not made up %s', (_what, more) => {
+    ['with a multi-party methodology', { methodology: { case: 'liquidLegionsV2', value: {} } }],
+  ])('is Infinity %s', (_what, more) => {
     const { reach: estimate } = figures(reachSpec(), reach(more));
     expect(estimate).toMatchObject({ value: 10_000, interval: [0, Number.POSITIVE_INFINITY] });
     expect(estimate!.variance).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('is not made up with Gaussian noise where the spec allows no delta', () => {
+  it('is Infinity with Gaussian noise and a delta of 0', () => {
     const spec = { ...reachSpec(), reach: { privacyParams: { epsilon: 1, delta: 0 } } } as PlainSpec;
     const result = reach({ noiseMechanism: M.CONTINUOUS_GAUSSIAN });
     expect(figures(spec, result).reach!.variance).toBe(Number.POSITIVE_INFINITY);
@@ -126,7 +126,7 @@ describe('a frequency distribution', () => {
     expect(frequency![1]!.count.variance).toBeCloseTo(share * 8 + share * 1e8 + 8 * 0.09, 6);
   });
 
-  it('has the number of people at each frequency or more, with the noise of all of its counts', () => {
+  it('has the number of people at each frequency or more, with the variance of all its counts', () => {
     const { frequency, reach } = figures(frequencySpec(), result());
     expect(frequency!.map(({ atLeast }) => atLeast.value)).toEqual([10_000, 5000, 2000]);
     expect(frequency![0]!.atLeast).toEqual(reach);
@@ -136,7 +136,7 @@ describe('a frequency distribution', () => {
     expect(frequency![1]!.atLeast.variance).toBeCloseTo(share * 8 + share * 1e8 + 8 * 0.25, 6);
   });
 
-  it('has every frequency up to the maximum, whatever the data provider left out', () => {
+  it('has every frequency up to the maximum, with a share of 0 for missing ones', () => {
     const sparse = result({ relativeFrequencyDistribution: { '2': 1 } });
     expect(figures(frequencySpec(1, 4), sparse).frequency!.map(({ share }) => share.value)).toEqual([
       0, 1, 0, 0,
@@ -144,20 +144,20 @@ describe('a frequency distribution', () => {
   });
 
   it.each<Record<string, number>>([{}, { '1': 0, '2': 0 }])(
-    'has no distribution of nobody: %o',
+    'is empty for a reach of 0: %o',
     (relativeFrequencyDistribution) => {
       const nobody = { ...result({ relativeFrequencyDistribution }), ...reach({ value: 0n }) };
       expect(figures(frequencySpec(1, 4), nobody)).toMatchObject({ reach: { value: 0 }, frequency: [] });
     },
   );
 
-  it('has the variance of a uniform distribution for a share when the reach may be 0', () => {
+  it('has the variance of a uniform distribution for a share if the reach may be 0', () => {
     const { frequency } = figures(frequencySpec(), { ...result(), ...reach({ value: 1n }) });
     expect(frequency![0]!.share).toMatchObject({ variance: 1 / 12, interval: [0, expect.any(Number)] });
     expect(frequency![0]!.share.interval[1]).toBeLessThanOrEqual(1);
   });
 
-  it("has the variances of the data provider's own methodology", () => {
+  it('has the variances of a custom methodology, and Infinity for missing ones', () => {
     const value = { variance: { type: { case: 'frequency', value: { variances: { '1': 0.01 } } } } } as const;
     const own = result({ methodology: { case: 'customDirectMethodology', value } });
     const { frequency } = figures(frequencySpec(), own);
@@ -171,12 +171,12 @@ describe('a frequency distribution', () => {
   });
 
   it.each<[string, Record<string, number>]>([
-    ['a frequency of none', { '0': 1 }],
-    ['a frequency beyond the maximum', { '4': 1 }],
+    ['a frequency of 0', { '0': 1 }],
+    ['a frequency above the maximum', { '4': 1 }],
     ['a negative share', { '1': -0.1 }],
-    ['more than everybody', { '1': 1.1 }],
-    ['a share that is no number', { '1': Number.NaN }],
-  ])('is refused with %s', (_what, relativeFrequencyDistribution) => {
+    ['a share above 1', { '1': 1.1 }],
+    ['a share of NaN', { '1': Number.NaN }],
+  ])('throws RESULT_MALFORMED for %s', (_what, relativeFrequencyDistribution) => {
     expect(() => figures(frequencySpec(), result({ relativeFrequencyDistribution }))).toThrow(
       expect.objectContaining({ code: 'RESULT_MALFORMED' }),
     );
@@ -192,7 +192,7 @@ describe('impressions and durations', () => {
     },
   });
 
-  it('carry noise for as much as one person can add', () => {
+  it('have the noise variance of the cap per person, plus the sampling variance', () => {
     // The variance is M² · 2/ε² = 100 · 8, with the cap M = 10 and ε = 0.5.
     expect(figures(impressionSpec(), impression()).impressions).toMatchObject({
       value: 50_000,
@@ -205,7 +205,7 @@ describe('impressions and durations', () => {
     );
   });
 
-  it('use the cap that the data provider states', () => {
+  it('use the cap that the data provider states, and have the variance Infinity without a cap', () => {
     const custom = impression({ customMaximumFrequencyPerUser: 2 });
     expect(figures(impressionSpec(), custom).impressions!.variance).toBe(4 * 8);
     // Without a cap, the contribution of one person is not bounded.
@@ -213,7 +213,7 @@ describe('impressions and durations', () => {
     expect(figures(impressionSpec(), uncapped).impressions!.variance).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('have their uncertainty in seconds, with noise drawn in milliseconds', () => {
+  it('have variances of durations in seconds, with geometric noise drawn in milliseconds', () => {
     const watch = (noiseMechanism: specs.ProtocolConfig_NoiseMechanism): ResultInit => ({
       watchDuration: {
         value: { seconds: 1234n, nanos: 500_000_000 },
@@ -233,7 +233,7 @@ describe('impressions and durations', () => {
   });
 });
 
-it('returns a population unchanged: counted, without noise', () => {
+it('a population is returned unchanged with a variance of 0', () => {
   const spec: PlainSpec = { nonceHashes: [], measurementType: 'POPULATION' };
   const population = { value: 83_000_000n, methodology: { case: 'deterministicCount', value: {} } } as const;
   expect(figures(spec, { population })).toMatchObject({
@@ -244,18 +244,18 @@ it('returns a population unchanged: counted, without noise', () => {
 });
 
 it.each<[string, PlainSpec, ResultInit]>([
-  ['no impressions for a reach', reachSpec(), { impression: { value: 1n } }],
-  ['no reach for a reach and frequency', frequencySpec(), { frequency: {} }],
-  ['no frequency for a reach and frequency', frequencySpec(), reach()],
-  ['no reach for impressions', impressionSpec(), reach()],
-  ['no reach for a duration', durationSpec(1), reach()],
-  ['nothing for a population', { nonceHashes: [], measurementType: 'POPULATION' }, {}],
-])('takes %s', (_what, spec, result) => {
+  ['impressions instead of a reach', reachSpec(), { impression: { value: 1n } }],
+  ['a missing reach in a reach and frequency', frequencySpec(), { frequency: {} }],
+  ['a missing frequency in a reach and frequency', frequencySpec(), reach()],
+  ['a reach instead of impressions', impressionSpec(), reach()],
+  ['a reach instead of a duration', durationSpec(1), reach()],
+  ['an empty result for a population', { nonceHashes: [], measurementType: 'POPULATION' }, {}],
+])('figuresOf throws RESULT_TYPE_MISMATCH for %s', (_what, spec, result) => {
   expect(() => figures(spec, result)).toThrow(FiguresFault);
   expect(() => figures(spec, result)).toThrow(expect.objectContaining({ code: 'RESULT_TYPE_MISMATCH' }));
 });
 
-it('always puts the value inside its interval, and never has NaN in it', () => {
+it('every interval contains its value, without NaN', () => {
   const mechanism = fc.constantFrom(...(Object.values(M) as specs.ProtocolConfig_NoiseMechanism[]));
   const value = fc.bigInt({ min: 0n, max: 10n ** 12n });
   const width = fc.constantFrom(1, 0.5, 0.25, 2 ** -10);

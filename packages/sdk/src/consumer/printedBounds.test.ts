@@ -12,7 +12,7 @@ const nested = (levels: number): JsonValue => {
 
 describe('metadata within the bounds', () => {
   test.each<[string, JsonValue]>([
-    ['nothing', null],
+    ['null', null],
     ['a message', { title: 'Grüße', genres: ['NEWS'], count: '1' }],
     ['a long text', { text: 'x'.repeat(characters - 100) }],
     ['many values', Array.from({ length: items / 2 - 1 }, () => 0)],
@@ -22,7 +22,7 @@ describe('metadata within the bounds', () => {
   });
 });
 
-describe('ten times a bound', () => {
+describe('metadata beyond a bound', () => {
   const name = 'n'.repeat(20_000);
   test.each<[string, JsonValue, string]>([
     ['a long text', { text: 'x'.repeat(10 * characters) }, 'characters'],
@@ -34,11 +34,11 @@ describe('ten times a bound', () => {
     expect(beyondBounds(json)).toContain(why);
   });
 
-  it('counts what escaping adds', () => {
+  it('is not printed if only its escaped text exceeds the bound', () => {
     expect(beyondBounds({ text: '\u0001'.repeat(characters / 5) })).toContain('characters');
   });
 
-  it('is just beyond a bound already', () => {
+  it('is not printed even if it exceeds a bound only slightly', () => {
     expect(beyondBounds({ text: 'x'.repeat(characters) })).toContain('characters');
     expect(beyondBounds(nested(depth + 1))).toContain('levels');
   });

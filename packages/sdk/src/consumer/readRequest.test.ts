@@ -35,7 +35,7 @@ function faults(request: unknown): Violation[] {
   }
 }
 
-describe('a sample that goes beyond 1, and on at 0,', () => {
+describe('a sample that wraps around 1', () => {
   const vidSampling = { start: 0.75, width: 0.5 };
   const chirper = 'dataProviders/chirper';
   const together = (request: MeasurementRequest): MeasurementRequest => ({
@@ -47,11 +47,11 @@ describe('a sample that goes beyond 1, and on at 0,', () => {
     ],
   });
 
-  it.each(['reach', 'reachAndFrequency'] as const)('is read for the %s of several providers', (type) => {
+  it.each(['reach', 'reachAndFrequency'] as const)('is accepted for the %s of several providers', (type) => {
     expect(readRequest(together(GOOD[type])).spec).toMatchObject({ vidSamplingInterval: vidSampling });
   });
 
-  it('is rejected where another protocol is asked for', () => {
+  it('is rejected if another protocol is requested', () => {
     const request = { ...together(GOOD.reach), protocol: 'reachOnlyLiquidLegionsV2' } as const;
     expect(violations(request)).toEqual([
       'vidSampling: start + width must be at most 1, unless honestMajorityShareShuffle computes it',
@@ -70,11 +70,11 @@ describe('a sample that goes beyond 1, and on at 0,', () => {
 });
 
 describe('a valid request', () => {
-  it.each(Object.keys(GOOD) as MeasurementRequest['type'][])('of type %s is read', (type) => {
+  it.each(Object.keys(GOOD) as MeasurementRequest['type'][])('of type %s is accepted', (type) => {
     expect(violations(GOOD[type])).toEqual([]);
   });
 
-  it('has ten frequencies, everybody in the sample, and one budget for both by default', () => {
+  it('has ten frequencies, a sample of width 1, and one budget for reach and frequency by default', () => {
     expect(readRequest(GOOD.reachAndFrequency).spec).toEqual({
       measurementType: 'REACH_AND_FREQUENCY',
       nonceHashes: [],
@@ -93,7 +93,7 @@ describe('a valid request', () => {
     });
   });
 
-  it('names event groups in the form of their provider, whichever form the caller has', () => {
+  it('converts event group names from the form of the consumer to the form of the provider', () => {
     const eventGroups = [{ name: 'measurementConsumers/acme/eventGroups/tv', interval }];
     const read = readRequest({ ...GOOD.reach, dataProviders: [{ ...streamly, eventGroups }] });
     expect(read.dataProviders[0]!.selection).toMatchObject({
@@ -101,7 +101,7 @@ describe('a valid request', () => {
     });
   });
 
-  it('has times as dates or as text with any offset', () => {
+  it('may have times as Date or as text with any offset', () => {
     const eventGroups = [
       {
         name: 'dataProviders/streamly/eventGroups/tv',
@@ -121,13 +121,13 @@ describe('a valid request', () => {
     });
   });
 
-  it('ignores members that are undefined', () => {
+  it('ignores fields that are undefined', () => {
     expect(violations({ ...GOOD.population, vidSampling: undefined, typo: undefined })).toEqual([]);
   });
 });
 
 describe('an invalid request', () => {
-  it("reports all violations at once, by the caller's field names", () => {
+  it("reports all violations in one error, with the caller's field names", () => {
     const request = {
       type: 'impression',
       dataProviders: [
@@ -187,46 +187,46 @@ describe('an invalid request', () => {
       ['dataProviders[0].name', 'dataProviders[0].eventGroups[0].name'],
     ],
     ['no budget', { privacy: undefined }, ['privacy']],
-    ['half a budget', { privacy: { epsilon: 1 } }, ['privacy.delta']],
-    ['a budget in words', { privacy: { epsilon: '1', delta: 0 } }, ['privacy.epsilon']],
-    ['an endless budget', { privacy: { epsilon: Number.POSITIVE_INFINITY, delta: 0 } }, ['privacy.epsilon']],
-    ['a budget with more in it', { privacy: { ...privacy, rho: 1 } }, ['privacy.rho']],
-    ['a sample that is no number', { vidSampling: { start: Number.NaN, width: 1 } }, ['vidSampling.start']],
+    ['a budget without delta', { privacy: { epsilon: 1 } }, ['privacy.delta']],
+    ['a budget as text', { privacy: { epsilon: '1', delta: 0 } }, ['privacy.epsilon']],
+    ['an infinite budget', { privacy: { epsilon: Number.POSITIVE_INFINITY, delta: 0 } }, ['privacy.epsilon']],
+    ['a budget with an unknown field', { privacy: { ...privacy, rho: 1 } }, ['privacy.rho']],
+    ['a sample that starts at NaN', { vidSampling: { start: Number.NaN, width: 1 } }, ['vidSampling.start']],
     // The spec stores the width as a 32-bit float, which rounds this width to 0.
     ['an empty sample', { vidSampling: { start: 0, width: 1e-50 } }, ['vidSampling.width']],
     ['a list as a sample', { vidSampling: [0, 1] }, ['vidSampling']],
-    ['a name that is too long', { referenceId: 'x'.repeat(256) }, ['referenceId']],
+    ['a referenceId that is too long', { referenceId: 'x'.repeat(256) }, ['referenceId']],
   ])('is rejected with %s', (_what, change, fields) => {
     expect(faults({ ...GOOD.reach, ...change }).map(({ field }) => field)).toEqual(fields);
   });
 
   it.each<[string, MeasurementRequest['type'], object, string[]]>([
-    ['one frequency', 'reachAndFrequency', { maximumFrequency: 1 }, ['maximumFrequency']],
-    ['half a frequency', 'reachAndFrequency', { maximumFrequency: 2.5 }, ['maximumFrequency']],
+    ['a maximum frequency of 1', 'reachAndFrequency', { maximumFrequency: 1 }, ['maximumFrequency']],
+    ['a fractional maximum frequency', 'reachAndFrequency', { maximumFrequency: 2.5 }, ['maximumFrequency']],
     [
-      'a bad budget, once for both',
+      'an invalid budget, reported once for both',
       'reachAndFrequency',
       { privacy: { epsilon: -1, delta: 0 } },
       ['privacy.epsilon'],
     ],
     [
-      'a bad second budget',
+      'an invalid frequency budget',
       'reachAndFrequency',
       { frequencyPrivacy: { epsilon: 1, delta: 2 } },
       ['frequencyPrivacy.delta'],
     ],
     ['no cap', 'impression', { maximumFrequencyPerUser: undefined }, ['maximumFrequencyPerUser']],
-    ['a cap of none', 'impression', { maximumFrequencyPerUser: 0 }, ['maximumFrequencyPerUser']],
+    ['a cap of 0', 'impression', { maximumFrequencyPerUser: 0 }, ['maximumFrequencyPerUser']],
     ['a cap beyond 32 bits', 'impression', { maximumFrequencyPerUser: 2 ** 31 }, ['maximumFrequencyPerUser']],
-    ['no time', 'duration', { maximumWatchDurationSeconds: 0 }, ['maximumWatchDurationSeconds']],
+    ['a duration of 0', 'duration', { maximumWatchDurationSeconds: 0 }, ['maximumWatchDurationSeconds']],
     [
-      'less than a nanosecond',
+      'a duration below a nanosecond',
       'duration',
       { maximumWatchDurationSeconds: 1e-10 },
       ['maximumWatchDurationSeconds'],
     ],
     [
-      'more than ten thousand years',
+      'a duration above ten thousand years',
       'duration',
       { maximumWatchDurationSeconds: 1e12 },
       ['maximumWatchDurationSeconds'],
@@ -239,7 +239,7 @@ describe('an invalid request', () => {
       ['dataProviders[0].eventGroups'],
     ],
     [
-      'the same event group twice',
+      'a duplicate event group',
       'reach',
       { dataProviders: [{ ...streamly, eventGroups: [...streamly.eventGroups, ...streamly.eventGroups] }] },
       ['dataProviders[0].eventGroups[1].name'],
@@ -248,7 +248,7 @@ describe('an invalid request', () => {
     expect(faults({ ...GOOD[type], ...change }).map(({ field }) => field)).toEqual(fields);
   });
 
-  it('causes violations and no other error, whatever it is', () => {
+  it('causes only violations, and no other error, for any input', () => {
     const near = fc.record(
       {
         type: fc.oneof(fc.constantFrom(...Object.keys(GOOD)), fc.anything()),

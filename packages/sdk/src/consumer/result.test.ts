@@ -9,7 +9,7 @@ const json = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 const { CONTINUOUS_LAPLACE, DISCRETE_GAUSSIAN, GEOMETRIC, NOISE_MECHANISM_UNSPECIFIED } =
   specs.ProtocolConfig_NoiseMechanism;
 
-it('reads what it is given as protobuf', () => {
+it('parseResult returns the message of a protobuf result', () => {
   const message = create(specs.Measurement_ResultSchema, {
     reach: {
       value: 2n ** 60n,
@@ -21,7 +21,7 @@ it('reads what it is given as protobuf', () => {
   expect(parseResult(toBinary(specs.Measurement_ResultSchema, message))).toEqual(message);
 });
 
-it('reads the JSON form, with its LAPLACE and its variance as a number', () => {
+it('parseResult accepts the JSON form with LAPLACE and a numeric variance', () => {
   const { reach, frequency } = parseResult(
     json({
       reach: { value: 1000, noiseMechanism: 'LAPLACE', customDirectMethodology: { variance: 12.5 } },
@@ -42,7 +42,7 @@ it('reads the JSON form, with its LAPLACE and its variance as a number', () => {
   });
 });
 
-it('reads JSON as protobuf prints it too, with integers beyond 53 bits', () => {
+it('parseResult accepts the JSON of protobuf with integers beyond 53 bits', () => {
   const bytes = new TextEncoder().encode(
     '{"impression": {"value": 9007199254740993, "deterministicCount": {}},' +
       '"watchDuration": {"value": "3.500s"},' +
@@ -55,7 +55,7 @@ it('reads JSON as protobuf prints it too, with integers beyond 53 bits', () => {
   expect(reach!.noiseMechanism).toBe(GEOMETRIC);
 });
 
-it('leaves out mechanisms and methodologies that it does not know', () => {
+it('parseResult omits unknown noise mechanisms and methodologies', () => {
   const { reach } = parseResult(
     json({ reach: { value: 5, noiseMechanism: 'MAGIC', oracle: { of: 'Delphi' } } }),
   );
@@ -64,15 +64,15 @@ it('leaves out mechanisms and methodologies that it does not know', () => {
 });
 
 it.each([
-  ['a value that is no integer', { reach: { value: 0.5 } }],
-  ['a value in words', { reach: { value: 'many' } }],
+  ['a fractional value', { reach: { value: 0.5 } }],
+  ['a value that is not a number', { reach: { value: 'many' } }],
   ['two methodologies', { reach: { value: 1, liquidLegionsV2: {}, deterministicCountDistinct: {} } }],
-  ['a share in words', { frequency: { relativeFrequencyDistribution: { '1': 'half' } } }],
-])('refuses %s', (_what, value) => {
+  ['a share that is not a number', { frequency: { relativeFrequencyDistribution: { '1': 'half' } } }],
+])('parseResult throws for %s', (_what, value) => {
   expect(() => parseResult(json(value))).toThrow();
 });
 
-it('ends with a result or an Error on any bytes', () => {
+it('parseResult returns a result or throws an Error for any bytes', () => {
   const start = fc.constantFrom([], [0x7b], [0x0a], [0x12, 0x04]);
   fc.assert(
     fc.property(start, fc.uint8Array({ maxLength: 60 }), (head, tail) => {

@@ -21,7 +21,7 @@ it('treats sampling errors as correlated, since every provider samples the same 
   expect(totalOf([impressions(100, 9), impressions(250, 16)], 0.5).impressions).toEqual(estimate(350, 49));
 });
 
-it('has no variance for a sum with a part of unknown variance', () => {
+it('returns an infinite variance for a sum with a part of unknown variance', () => {
   const { impressions: sum } = totalOf([impressions(100, 9), impressions(250)], 1);
   expect(sum).toMatchObject({ value: 350, variance: Number.POSITIVE_INFINITY });
 });
@@ -48,7 +48,7 @@ it('adds up neither populations nor frequencies', () => {
   expect(Object.keys(totalOf([{ ...reach(5), frequency }], 1))).toEqual(['reach']);
 });
 
-it('has the union of any audiences within the bounds', () => {
+it('returns bounds that contain the union of any audiences', () => {
   const audience = fc.uniqueArray(fc.nat(30), { minLength: 1 });
   fc.assert(
     fc.property(fc.array(audience, { minLength: 1, maxLength: 5 }), (audiences) => {

@@ -79,8 +79,8 @@ function scene(looks: Look[]) {
 const AWAITING: Look = { state: 'AWAITING_REQUISITION_FULFILLMENT' };
 const SUCCEEDED: Look = { state: 'SUCCEEDED' };
 
-describe('waiting', () => {
-  it('polls with a growing interval, and ends with the measurement', async () => {
+describe('waiting for a measurement', () => {
+  it('polls with a growing interval, and returns the measurement', async () => {
     const { wait, pauses, paths } = scene([...new Array(12).fill(AWAITING), SUCCEEDED]);
     expect(await wait({ pollMs: 100 })).toMatchObject({ name: NAME, state: 'SUCCEEDED' });
     expect(pauses.slice(0, 3)).toEqual([100, 150, 225]);
@@ -89,7 +89,7 @@ describe('waiting', () => {
     expect(new Set(paths)).toEqual(new Set(['m']));
   });
 
-  it('reports each change once, and polls at the first interval again after it', async () => {
+  it('reports each change once, and resets the poll interval after it', async () => {
     const { wait, pauses } = scene([
       { ...AWAITING, requisitions: ['UNFULFILLED', 'UNFULFILLED'] },
       { ...AWAITING, requisitions: ['UNFULFILLED', 'UNFULFILLED'] },
@@ -110,7 +110,7 @@ describe('waiting', () => {
     expect(pauses).toEqual([100, 150, 100]);
   });
 
-  it('reports how far each duchy has come while they compute', async () => {
+  it('reports the progress of each duchy during the computation', async () => {
     const { wait, paths } = scene([
       { ...AWAITING, requisitions: ['UNFULFILLED'], reports: ['duchies/alpha INITIALIZATION_PHASE 1'] },
       { state: 'COMPUTING', reports: ['duchies/alpha SETUP_PHASE 0.5'] },
@@ -145,7 +145,7 @@ describe('waiting', () => {
     expect(paths).toHaveLength(4);
   });
 
-  it('ends with the reason of the signal', async () => {
+  it('rejects with the reason of an aborted signal', async () => {
     const { wait } = scene([AWAITING]);
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -154,8 +154,8 @@ describe('waiting', () => {
   });
 });
 
-describe('a measurement without a result', () => {
-  it('names the data provider that refused, and why', async () => {
+describe('waiting for a measurement without a result', () => {
+  it('throws an error that names the data provider that refused and its reason', async () => {
     const failure = { reason: 'REQUISITION_REFUSED', message: 'DECLINED …' };
     const { wait } = scene([{ state: 'FAILED', failure, requisitions: ['WITHDRAWN', 'REFUSED'] }]);
     const error = await wait().catch((e: unknown) => e);
@@ -168,7 +168,7 @@ describe('a measurement without a result', () => {
     expect((error as Error).message).toContain('dataProviders/p1 refused: DECLINED not this quarter');
   });
 
-  it('has the reason of the failure where no data provider refused', async () => {
+  it('throws the reason of the failure if no data provider refused', async () => {
     const failure = { reason: 'CERTIFICATE_REVOKED', message: 'the certificate … was revoked' };
     const { wait, paths } = scene([{ state: 'FAILED', failure }]);
     const error = await wait().catch((e: unknown) => e);
@@ -177,7 +177,7 @@ describe('a measurement without a result', () => {
     expect(paths).toEqual(['m']);
   });
 
-  it('reports that it was cancelled', async () => {
+  it('throws MeasurementFailed with the reason CANCELLED for a cancelled measurement', async () => {
     const { wait } = scene([AWAITING, { state: 'CANCELLED' }]);
     await expect(wait()).rejects.toMatchObject({ name: 'MeasurementFailed', reason: 'CANCELLED' });
   });

@@ -10,7 +10,7 @@ const ATTRIBUTES: PublishedAttribute[] = [
   { name: 'since', type: 'TIMESTAMP' },
 ];
 
-describe('a filter that is checked before it is sent', () => {
+describe('filterProblem', () => {
   it.each([
     ['age > 30', undefined],
     ["person.gender == 'F' && age_group in ['18-34', '35-54']", undefined],
@@ -26,13 +26,13 @@ describe('a filter that is checked before it is sent', () => {
     ['age > 30)', ['FILTER_SYNTAX', 1, 9, undefined]],
     [`country in [${'1,'.repeat(9000)}1]`, ['FILTER_LIMIT', undefined, undefined, undefined]],
     [`country == '${'x'.repeat(40_000)}'`, ['FILTER_LIMIT', undefined, undefined, undefined]],
-  ] as const)('is judged: case %#', (filter, expected) => {
+  ] as const)('returns the expected problem, or undefined: case %#', (filter, expected) => {
     const problem = filterProblem(filter, ATTRIBUTES);
     const { code, position, suggestion } = problem ?? {};
     expect(problem && [code, position?.line, position?.column, suggestion]).toEqual(expected);
   });
 
-  it('is only parsed where the provider does not say which attributes there are', () => {
+  it('checks only syntax and function names if the attributes are unknown', () => {
     expect(filterProblem('agee > "x"')).toBeUndefined();
     expect(filterProblem('agee > > 1')).toMatchObject({
       code: 'FILTER_SYNTAX',
@@ -49,7 +49,7 @@ describe('a filter that is checked before it is sent', () => {
     });
   });
 
-  it('is told what there is, and not more of it than one reads', () => {
+  it('lists at most 20 known attributes, and the number of others', () => {
     const many = Array.from({ length: 100 }, (_, i) => ({ name: `column_${i}`, type: 'INT' }) as const);
     const { message } = filterProblem('nothing > 1', many)!;
     expect(message).toMatch(/^There is no attribute nothing; there are: column_0, .*column_19 and 80 more$/);
@@ -63,11 +63,11 @@ describe('the closest name', () => {
     ['ag', 'age', 1],
     ['kitten', 'sitting', 3],
     ['', 'abc', 3],
-  ])('%s is %s after so many changes', (a, b, distance) => {
+  ])('uses the same edit distance from %s to %s as in reverse', (a, b, distance) => {
     expect([editDistance(a, b), editDistance(b, a)]).toEqual([distance, distance]);
   });
 
-  it('is the nearest one that is near enough, whatever the case of its letters', () => {
+  it('is the nearest similar name, regardless of case, or undefined', () => {
     expect(closest('Country', ['county', 'country'])).toBe('country');
     expect(closest('devise', ['age', 'device', 'devices'])).toBe('device');
     expect(closest('income', ['age', 'country'])).toBeUndefined();

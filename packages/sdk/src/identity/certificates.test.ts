@@ -23,7 +23,7 @@ it('chains a leaf to the root by name, key identifier and signature', () => {
   expect(certificate.subject).toBe('CN=Streamly TV');
 });
 
-it('gives a leaf to sign with, and a root to issue with', () => {
+it('issues a leaf that may only sign, and a root that may issue certificates', () => {
   const extensions = (certificate: x509.X509Certificate) => ({
     constraints: certificate.getExtension(x509.BasicConstraintsExtension),
     usages: certificate.getExtension(x509.KeyUsagesExtension)!.usages,
@@ -41,7 +41,7 @@ it('gives a leaf to sign with, and a root to issue with', () => {
   expect(ofLeaf.ski).not.toBe(ofRoot.ski);
 });
 
-it('gives the private key of the certificate, on P-256', () => {
+it('returns the private key of the certificate, on P-256', () => {
   expect(leaf.privateKeyPem).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
   expect(createPrivateKey(leaf.privateKeyPem).asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
   const signature = sign('sha256', Buffer.from('spec'), leaf.privateKeyPem);
@@ -50,14 +50,14 @@ it('gives the private key of the certificate, on P-256', () => {
   );
 });
 
-it('makes a leaf last ten years, and the root longer', () => {
+it('issues a leaf for 10 years and a root for 20 years', () => {
   const years = (certificate: X509Certificate) =>
     (Date.parse(certificate.validTo) - NOW) / (365 * 24 * 3600_000);
   expect(years(new X509Certificate(leaf.der))).toBeCloseTo(10, 1);
   expect(years(new X509Certificate(root.certificatePem))).toBeCloseTo(20, 1);
 });
 
-it('gives each certificate a serial number of its own', async () => {
+it('issues each certificate with a unique serial number', async () => {
   const others = await Promise.all(Array.from({ length: 8 }, () => issueLeaf(root, 'Streamly TV', NOW)));
   expect(new Set(others.map(({ der }) => new X509Certificate(der).serialNumber)).size).toBe(8);
 });

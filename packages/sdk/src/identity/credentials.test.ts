@@ -9,7 +9,7 @@ const JSON_FORM: CredentialsJson = {
   encryptionPrivateKey: 'AwQ=',
 };
 
-it('reads keysets from base64 and takes the rest as it is', () => {
+it('readCredentials decodes keysets from base64, and returns other fields unchanged', () => {
   const { encryptionPublicKey, encryptionPrivateKey, ...rest } = readCredentials(JSON_FORM);
   expect([...encryptionPublicKey, ...encryptionPrivateKey]).toEqual([1, 2, 3, 4]);
   const { encryptionPublicKey: _public, encryptionPrivateKey: _private, ...texts } = JSON_FORM;
@@ -21,7 +21,7 @@ it.each([
   ['privateKeyPem', undefined],
   ['name', 3],
   ['encryptionPrivateKey', 'not base64: secret'],
-] as const)('names %s when it cannot be used, and does not show what it was', (member, value) => {
+] as const)('readCredentials names an invalid %s in the error, without its value', (member, value) => {
   const read = () => readCredentials({ ...JSON_FORM, [member]: value } as CredentialsJson);
   expect(read).toThrow(member);
   expect(read).not.toThrow('secret');

@@ -19,7 +19,7 @@ beforeAll(async () => {
   lakeside = await createIdentity({ commonName: 'Lakeside Radio', now: NOW, days: 365 });
 });
 
-it('makes an identity that others trust through its root, for as long as was asked', async () => {
+it('createIdentity returns an identity that is trusted through its root for the requested days', async () => {
   const trust = createTrustStore([{ party: 'dataProviders/lakeside', pem: lakeside.root.certificatePem }]);
   const verify = (day: number) =>
     trust.verify('dataProviders/lakeside', derOf(lakeside.certificatePem), new Date(NOW + day * DAY_MS));
@@ -28,7 +28,7 @@ it('makes an identity that others trust through its root, for as long as was ask
   await expect(verify(366)).rejects.toMatchObject({ code: 'CERTIFICATE_EXPIRED' });
 });
 
-it('signs the encryption key, so that what others encrypt with it can be read', async () => {
+it('createIdentity signs the encryption key, and returns the keyset that decrypts its messages', async () => {
   await verifySignature(lakeside.publicKey, parseCertificate(derOf(lakeside.certificatePem)));
   const keyset = unpackEncryptionPublicKey(lakeside.publicKey.message);
   const sealed = await encrypt(keyset, Buffer.from('for Lakeside'));
@@ -36,7 +36,7 @@ it('signs the encryption key, so that what others encrypt with it can be read', 
   expect(Buffer.from(opened).toString()).toBe('for Lakeside');
 });
 
-it('keeps the root and the keysets that it is given, and makes a new certificate', async () => {
+it('createIdentity keeps a given root and given keysets, and issues a new certificate', async () => {
   const { root, keysets } = lakeside;
   const renewed = await createIdentity({ commonName: 'Lakeside Radio', now: NOW, days: 365, root, keysets });
   expect(renewed.root).toEqual(root);
@@ -47,7 +47,7 @@ it('keeps the root and the keysets that it is given, and makes a new certificate
   expect(other!.serialNumber).not.toBe(one!.serialNumber);
 });
 
-it('cuts a long name so that it fits a certificate, and never within a character', async () => {
+it('createIdentity truncates a long name between two characters to fit a certificate', async () => {
   const { root, certificatePem } = await createIdentity({ commonName: '📻'.repeat(80), now: NOW, days: 1 });
   expect(new X509Certificate(certificatePem).subject).toBe(`CN=${'📻'.repeat(59)}`);
   expect(new X509Certificate(root.certificatePem).subject).toBe(`CN=${'📻'.repeat(59)} root`);

@@ -66,8 +66,8 @@ const duration = (maximumWatchDurationPerUser: number, privacyParams = EXACT) =>
 const compute = (verified: VerifiedRequisition, options: Methodology & { random?: RandomSource } = {}) =>
   computeResult(verified, { events, ...options });
 
-describe('with negligible noise, a result matches its formula', () => {
-  it('reach: the people of the sample, over its width', async () => {
+describe('a result with negligible noise', () => {
+  it('of reach is the number of people in the sample divided by its width', async () => {
     const { reach: whole } = await compute(asking(reach()));
     expect(whole).toMatchObject({ value: 9n, noiseMechanism: noise.GEOMETRIC });
     expect(whole!.methodology.case).toBe('deterministicCountDistinct');
@@ -80,7 +80,7 @@ describe('with negligible noise, a result matches its formula', () => {
     expect(inSample[0]).toBeLessThan(9n);
   });
 
-  it('the width is divided by exactly, as the 32-bit float it is', async () => {
+  it('is divided exactly by the width as a 32-bit float', async () => {
     const all = { ...events, frequencies: async () => [9n] } satisfies Events;
     const reachWith = async (width: number) =>
       (await compute(asking(reach(), { vidSampling: { start: 0, width } }), { events: all })).reach!.value;
@@ -91,7 +91,7 @@ describe('with negligible noise, a result matches its formula', () => {
     expect(await reachWith(0.9)).toBe(10n);
   });
 
-  it('reach and frequency: shares of 1, 2, … and of "F or more", each with its own label', async () => {
+  it('of reach and frequency has a share for each frequency up to "F or more"', async () => {
     const { reach: total, frequency: shares } = await compute(asking(frequency(4)));
     expect(total!.value).toBe(9n);
     expect(shares!.relativeFrequencyDistribution).toEqual({ 1: 1 / 9, 2: 1 / 9, 3: 1 / 9, 4: 6 / 9 });
@@ -99,14 +99,14 @@ describe('with negligible noise, a result matches its formula', () => {
     expect(shares!.methodology.case).toBe('deterministicDistribution');
   });
 
-  it('frequency without any people: every share is 0', async () => {
+  it('of reach and frequency without people has only shares of 0', async () => {
     const nowhere = asking(frequency(3), { selection: { events: [{ ...SPRING, reference: 'autumn' }] } });
     const { reach: total, frequency: shares } = await compute(nowhere);
     expect(total!.value).toBe(0n);
     expect(shares!.relativeFrequencyDistribution).toEqual({ 1: 0, 2: 0, 3: 0 });
   });
 
-  it('impressions: capped for each person', async () => {
+  it('of impressions is capped for each person', async () => {
     const { impression: capped } = await compute(asking(impression(4)));
     // Person v has v impressions, of which at most 4 count: 1 + 2 + 3 + 6 × 4.
     expect(capped).toMatchObject({ value: 30n, noiseMechanism: noise.GEOMETRIC });
@@ -116,7 +116,7 @@ describe('with negligible noise, a result matches its formula', () => {
     });
   });
 
-  it("impressions: the provider's own cap is stated in the result, if there is one", async () => {
+  it("of impressions states the provider's cap if it is lower than the requested one", async () => {
     const { impression: own } = await compute(asking(impression(4)), { maximumFrequencyPerUser: 2 });
     expect(own!.value).toBe(17n);
     expect(own!.methodology.value).toMatchObject({ customMaximumFrequencyPerUser: 2 });
@@ -129,7 +129,7 @@ describe('with negligible noise, a result matches its formula', () => {
     }
   });
 
-  it('watch duration: whole milliseconds, capped for each person', async () => {
+  it('of watch duration has whole milliseconds and is capped for each person', async () => {
     const { watchDuration } = await compute(asking(duration(10.25)));
     // Person v watched v × v seconds: 1 + 4 + 9 + 6 × 10.25.
     expect(watchDuration!.value).toMatchObject({ seconds: 75n, nanos: 500_000_000 });
@@ -137,7 +137,7 @@ describe('with negligible noise, a result matches its formula', () => {
     expect(watchDuration!.methodology.case).toBe('deterministicSum');
   });
 
-  it('population: exact, without noise, and free', async () => {
+  it('of a population is exact and is not charged', async () => {
     const population = openPopulation({
       subpopulations: [
         { vidRanges: [{ start: 1, end: 10 }], attributes: { age: 20 } },
@@ -163,7 +163,7 @@ describe('noise', () => {
   ];
 
   it.each(cases)(
-    'of the mechanism %s is added before the clamp at 0 and the width',
+    'of the mechanism %s is added before the result is clamped at 0',
     async (mechanism, label) => {
       const drawn = (seed: string) => drawNoise(mechanism, params, 1n, seededRandom(seed));
       const seeds = Array.from({ length: 6 }, (_, i) => `seed ${i}`);
@@ -179,7 +179,7 @@ describe('noise', () => {
     },
   );
 
-  it('of impressions has the sensitivity of the cap, and that of durations of the cap in milliseconds', async () => {
+  it('of impressions has the sensitivity of the cap, and noise of durations that of the cap in milliseconds', async () => {
     const random = () => seededRandom('sensitivity');
     const { impression: counted } = await compute(asking(impression(1000, params)), { random: random() });
     const noised = 45n + drawNoise('DISCRETE_GAUSSIAN', params, 1000n, random());
@@ -191,7 +191,7 @@ describe('noise', () => {
     expect(seconds * 1000n + BigInt(nanos) / 1_000_000n).toBe(millis > 0n ? millis : 0n);
   });
 
-  it('is drawn for the reach and for each bin, and bins are shares of what the noise left', async () => {
+  it('is drawn for the reach and for each bin, and shares are computed from the noisy bins', async () => {
     const sums = new Set<number>();
     for (const seed of Array.from({ length: 8 }, (_, i) => `bins ${i}`)) {
       const random = seededRandom(seed);
@@ -208,13 +208,13 @@ describe('noise', () => {
     expect(sums.size).toBeGreaterThan(5);
   });
 
-  it('is Gaussian where a delta is allowed, else geometric, for each figure by itself', async () => {
+  it('is Gaussian for a figure with a delta above 0, and geometric for another one without', async () => {
     const { reach: total, frequency: shares } = await compute(asking(frequency(3, params, EXACT)));
     expect(total!.noiseMechanism).toBe(noise.DISCRETE_GAUSSIAN);
     expect(shares!.noiseMechanism).toBe(noise.GEOMETRIC);
   });
 
-  it('as large as a hostile specification makes it still fits into the result', async () => {
+  it('that a hostile specification makes as large as possible fits into the result', async () => {
     const worst = { epsilon: 1e-6, delta: 0 };
     const vidSampling = { start: 0, width: 1e-6 };
     for (const seed of ['a', 'b', 'c', 'd', 'e', 'f']) {
@@ -236,7 +236,7 @@ describe('charges', () => {
    */
   const rho = (units: { rho: bigint }) => Number(units.rho) / 1e12;
 
-  it('are in full for each reference and each UTC day that its interval overlaps', () => {
+  it('are the full cost for each reference and each UTC day that its interval overlaps', () => {
     const interval = {
       start: new Date('2026-07-01T23:59:59.999Z'),
       end: new Date('2026-07-03T00:00:00.001Z'),
@@ -256,7 +256,7 @@ describe('charges', () => {
     );
   });
 
-  it('are what expectedCost tells before', () => {
+  it('equal the result of expectedCost', () => {
     const { spec } = asking(reach(laplace));
     expect(expectedCost(spec, { direct: {} })).toEqual({ epsilon: 0.25, delta: 0, rho: 0 });
     expect(costInUnits(expectedCost(asking(reach(gaussian)).spec, { direct: {} }))).toEqual(
@@ -264,7 +264,7 @@ describe('charges', () => {
     );
   });
 
-  it('are once for a day of a reference that two event groups select', () => {
+  it('are made once for a day of a reference that two event groups select', () => {
     const again = {
       ...SPRING,
       interval: { start: new Date('2026-07-01'), end: new Date('2026-07-03') },
@@ -276,13 +276,13 @@ describe('charges', () => {
     ]);
   });
 
-  it('of Gaussian noise are rho, and nothing else', () => {
+  it('of Gaussian noise are only rho', () => {
     const [units] = cost(asking(reach(gaussian)));
     expect(units).toMatchObject({ epsilon: 0n, delta: 0n });
     expect(rho(units!)).toBeCloseTo(1 / (2 * 5.495 ** 2), 4);
   });
 
-  it('of reach and frequency are that of the reach and twice that of a bin: a person moves between two bins', () => {
+  it('of reach and frequency are the charge of the reach plus twice the charge of a bin', () => {
     expect(cost(asking(frequency(5, laplace, { epsilon: 0.5, delta: 0 })))).toEqual([
       costInUnits({ epsilon: 0.25 + 2 * 0.5 }),
     ]);
@@ -291,7 +291,7 @@ describe('charges', () => {
     expect(rho(both!)).toBeCloseTo(3 * rho(one!), 10);
   });
 
-  it('do not grow with the cap: the noise does', () => {
+  it('do not depend on the cap', () => {
     const [one] = cost(asking(reach(gaussian)));
     for (const asked of [impression(50, gaussian), duration(3600, gaussian)]) {
       const [units] = cost(asking(asked));
@@ -300,27 +300,27 @@ describe('charges', () => {
     expect(cost(asking(impression(50, laplace)))).toEqual([costInUnits({ epsilon: 0.25 })]);
   });
 
-  it('follow the mechanism that the provider chose', () => {
+  it('follow the noise mechanism of the provider', () => {
     expect(cost(asking(reach(gaussian)), { noise: 'GEOMETRIC' })).toEqual([costInUnits({ epsilon: 1 })]);
   });
 });
 
-describe('what this provider does not offer', () => {
+describe('requireComputable', () => {
   const declined = (verified: VerifiedRequisition, methodology: Methodology) => () =>
     requireComputable(verified, methodology);
   const population = asking({ measurementType: 'POPULATION' }, { selection: { population: {} } });
 
   it.each<[string, () => Promise<unknown>]>([
-    ['a population, without one', declined(population, {})],
-    ['events, without any', declined(asking(reach()), {})],
+    ['a population measurement without a population', declined(population, {})],
+    ['an event measurement without events', declined(asking(reach()), {})],
     ['Gaussian noise without a delta', declined(asking(reach()), { noise: 'DISCRETE_GAUSSIAN' })],
-  ])('%s', async (_what, check) => {
+  ])('refuses %s with DECLINED', async (_what, check) => {
     await expect(check()).rejects.toThrow(
       expect.objectContaining({ name: 'RefusalError', justification: 'DECLINED' }),
     );
   });
 
-  it('watch durations, where none are recorded', async () => {
+  it('refuses watch durations with DECLINED if none are recorded', async () => {
     const silent = { ...events, hasDuration: false };
     await expect(declined(asking(duration(5)), { events: silent })()).rejects.toThrow(
       expect.objectContaining({ justification: 'DECLINED' }),
@@ -328,7 +328,7 @@ describe('what this provider does not offer', () => {
   });
 });
 
-it('a cap in seconds is whole milliseconds, whatever its binary fraction', () => {
+it('capMillis truncates seconds to whole milliseconds, without errors of binary fractions', () => {
   expect([0.001, 0.0019, 1.001, 4.35, 8.2, 3600].map(capMillis)).toEqual([
     1n,
     1n,
@@ -339,7 +339,7 @@ it('a cap in seconds is whole milliseconds, whatever its binary fraction', () =>
   ]);
 });
 
-it('days are those of UTC, the last one left out where the interval ends at midnight', () => {
+it('daysOf returns UTC days, without the last day if the interval ends at midnight', () => {
   const days = (start: string, end: string) => daysOf({ start: new Date(start), end: new Date(end) });
   expect(days('2026-02-28T00:00:00Z', '2026-03-01T00:00:00Z')).toEqual(['2026-02-28']);
   expect(days('2028-02-28T12:00:00Z', '2028-03-01T00:00:01Z')).toEqual([

@@ -95,7 +95,7 @@ describe.each([
 ])('%s', (_title, events) => {
   const query = queryOf([group(0), group(1, undefined, { start: day(3), end: day(5) })]);
 
-  it('counts people by frequency, the last bin for those with as many or more', async () => {
+  it('counts people by frequency, with all higher frequencies in the last bin', async () => {
     const people = byPerson(query);
     expect(await events().frequencies(query, 4)).toEqual(histogramOf(people, 4));
     expect(await events().frequencies(query, 1)).toEqual([BigInt(people.size)]);
@@ -107,7 +107,7 @@ describe.each([
     expect(await events().impressions(query, 2 ** 31 - 1)).toBe(total(counts));
   });
 
-  it('sums whole milliseconds watched, capped for each person; missing and negative durations count nothing', async () => {
+  it('sums watched milliseconds, capped for each person, with 0 for missing and negative durations', async () => {
     const watched = [...byPerson(query).values()].map((own) =>
       own.reduce((sum, row) => sum + millisOf(row), 0),
     );
@@ -116,7 +116,7 @@ describe.each([
     expect(await events().watchDurationMillis(query, 2n ** 63n - 1n)).toBe(total(watched));
   });
 
-  it('takes a filter, pushed down or evaluated, and both at once', async () => {
+  it('applies a filter that is pushed down, evaluated, or both', async () => {
     const filter = (row: Row) => row.gender === 'F' && String(row.age).includes('1');
     const expected = histogramOf(byPerson(queryOf([group(0), group(2)]), filter), 3);
     for (const text of [
@@ -130,7 +130,7 @@ describe.each([
 });
 
 describe('the selected events', () => {
-  it('may have a filter of their own for each event group, some pushed down and others evaluated', async () => {
+  it('may have a different filter for each event group, some pushed down and others evaluated', async () => {
     const query = queryOf([group(0, "gender == 'F'"), group(1, "gender.matches('M')"), group(2, 'age < 10')]);
     const filter = (row: Row) =>
       row.event_group === 'group-0'
@@ -141,14 +141,14 @@ describe('the selected events', () => {
     expect(await parquet.frequencies(query, 5)).toEqual(histogramOf(byPerson(query, filter), 5));
   });
 
-  it('are counted once where selections overlap', async () => {
+  it('are counted once if selections overlap', async () => {
     const overlapping = [group(0), group(0, undefined, { start: day(2), end: day(4) }), group(0, 'age > 1')];
     expect(await parquet.impressions(queryOf(overlapping), 1000)).toBe(
       await parquet.impressions(queryOf([group(0)]), 1000),
     );
   });
 
-  it('start with the interval and end before its end', async () => {
+  it('include the start of the interval and exclude its end', async () => {
     const [first] = rows.filter((row) => row.event_group === 'group-0' && row.vid !== null);
     const at = first!.timestamp;
     const later = (ms: number) => new Date(at.getTime() + ms);
@@ -162,14 +162,14 @@ describe('the selected events', () => {
     expect(await count(later(1), later(1000))).toBe(0n);
   });
 
-  it('are empty where the event group is unknown, or there is no event group', async () => {
+  it('are empty for an unknown event group and without event groups', async () => {
     const unknown = [{ ...group(0), reference: "x' OR true --" }];
     expect(await parquet.frequencies(queryOf(unknown), 2)).toEqual([0n, 0n]);
     expect(await parquet.impressions(queryOf([]), 2)).toBe(0n);
     expect(await parquet.watchDurationMillis(queryOf([]), 2n)).toBe(0n);
   });
 
-  it('may be of very many event groups and filters in one statement', async () => {
+  it('may be of 2,000 event groups or 90 filters in one statement', async () => {
     const many = Array.from({ length: 2000 }, (_, i) => ({ ...group(0), reference: `group-${i}` }));
     expect(await parquet.impressions(queryOf(many), 1000)).toBe(
       await parquet.impressions(queryOf([group(0), group(1), group(2)]), 1000),
@@ -180,7 +180,7 @@ describe('the selected events', () => {
     );
   });
 
-  it('are left out without a VID, and their number is reported', async () => {
+  it('exclude events without a VID, and a warning states their number', async () => {
     const nameless = rows.filter((row) => row.vid === null && row.event_group === 'group-0').length;
     warnings.length = 0;
     await parquet.frequencies(queryOf([group(0)]), 3);
@@ -199,7 +199,7 @@ describe('sampling', () => {
     [0.75, 0.5],
     [0.1, 0.001],
     [1, 0.3],
-  ])('from %d on, %d wide takes the people that the public rule takes', async (start, width) => {
+  ])('from %d with width %d includes the same people as the published rule', async (start, width) => {
     const query = queryOf([group(0), group(1), group(2)], width, start);
     const people = byPerson(query);
     expect(await parquet.frequencies(query, 8)).toEqual(histogramOf(people, 8));
@@ -211,7 +211,7 @@ describe('sampling', () => {
     );
   });
 
-  it('hashes every 64-bit VID as the public rule does', async () => {
+  it('hashes 64-bit VIDs like the published rule', async () => {
     const edges = [
       0n,
       -1n,
@@ -261,14 +261,14 @@ describe('sampling', () => {
 
 describe('a query that can never be computed', () => {
   it.each<[string, EventQuery]>([
-    ['an interval that ends where it starts', queryOf([group(0, undefined, { start: day(1), end: day(1) })])],
-    ['no time at all', queryOf([group(0, undefined, { start: new Date('x'), end: day(1) })])],
+    ['an empty interval', queryOf([group(0, undefined, { start: day(1), end: day(1) })])],
+    ['an invalid time', queryOf([group(0, undefined, { start: new Date('x'), end: day(1) })])],
     ['a width of 0', queryOf([group(0)], 0)],
     ['a width above 1', queryOf([group(0)], 1.5)],
     ['a start that is not a number', queryOf([group(0)], 1, Number.NaN)],
-    ['a filter on no attribute', queryOf([group(0, 'income > 3')])],
+    ['a filter on an unknown attribute', queryOf([group(0, 'income > 3')])],
     ['a filter on the VID', queryOf([group(0, 'vid == 3')])],
-  ])('is rejected at once: %s', async (_title, query) => {
+  ])('is rejected with a RefusalError: %s', async (_title, query) => {
     await expect(parquet.check(query)).rejects.toThrow(RefusalError);
     await expect(parquet.frequencies(query, 3)).rejects.toThrow(RefusalError);
   });
@@ -313,7 +313,7 @@ describe('a filter that CEL evaluates', () => {
          FROM range(${count})`,
     );
 
-  it('is rejected by what it takes at most, whatever the events are', async () => {
+  it('is rejected if its maximum cost exceeds the limit, regardless of the events', async () => {
     for (const count of [1, 24_999, 25_001]) {
       const events = await openEvents({ files: await codes(count) });
       await expect(events.check(costly)).rejects.toThrow('5000 steps for each combination');
@@ -322,7 +322,7 @@ describe('a filter that CEL evaluates', () => {
     }
   });
 
-  it('may take more where fewer combinations of attributes are allowed, and stops when there are more', async () => {
+  it('may cost more with a lower maximumCombinations, and stops if there are more combinations', async () => {
     const outcomes = [];
     for (const count of [300, 301]) {
       const events = await openEvents({ files: await codes(count), maximumCombinations: 300 });
@@ -333,7 +333,7 @@ describe('a filter that CEL evaluates', () => {
     expect(outcomes).toEqual([0n, expect.any(QueryStopped)]);
   });
 
-  it('may use no attribute, whatever it takes', async () => {
+  it('may cost more if it uses no attribute', async () => {
     const events = await openEvents({ files: await codes(5) });
     const constant = `[${numbers.slice(0, 100).join(', ')}].all(x, [1, 2, 0].exists(y, y < 1))`;
     expect(await events.impressions(queryOf([group(0, constant)]), 1)).toBe(5n);
@@ -341,7 +341,7 @@ describe('a filter that CEL evaluates', () => {
     await events.close();
   });
 
-  it('stops after the configured time', async () => {
+  it('stops after timeoutSeconds', async () => {
     const events = await openEvents({ files: await codes(25_000), timeoutSeconds: 0.05 });
     const slow = queryOf([group(0, `[${numbers.join(', ')}].all(x, x != -code)`)]);
     await expect(events.impressions(slow, 1)).rejects.toThrow('timeoutSeconds');
@@ -349,14 +349,14 @@ describe('a filter that CEL evaluates', () => {
   });
 });
 
-describe('every person with their frequency', () => {
+describe('events.people', () => {
   const query = queryOf([group(0), group(1, "gender == 'F'")]);
   const selected = () =>
     rows.filter(
       (row) => row.event_group === 'group-0' || (row.event_group === 'group-1' && row.gender === 'F'),
     );
 
-  it.each([1, 3, 126])('counts at most %i events of each, and none twice', async (maximumFrequency) => {
+  it.each([1, 3, 126])('returns each person once, with at most %i events', async (maximumFrequency) => {
     const expected = new Map<number, number>();
     let [outside, left] = [0, 0];
     for (const [vid, events] of Map.groupBy(selected(), (row) => row.vid)) {
@@ -381,7 +381,7 @@ describe('every person with their frequency', () => {
     expect(warnings).toContain('Events without a VID were left out.');
   });
 
-  it('ends with the error of whoever takes them, and when it is told to', async () => {
+  it('rejects with the error of its callback, and with the reason of an aborted signal', async () => {
     class Full extends Error {}
     const full = new Full('no more');
     await expect(parquet.people(query, 1, () => Promise.reject(full))).rejects.toBe(full);
@@ -391,7 +391,7 @@ describe('every person with their frequency', () => {
 });
 
 describe('the inventory', () => {
-  it('has the rows and days of each reference, whatever the format', async () => {
+  it('has the rows and days of each reference, in Parquet and CSV', async () => {
     const expected = [0, 1, 2]
       .map((n) => {
         const own = rows.filter((row) => row.event_group === `group-${n}`);
@@ -414,7 +414,7 @@ describe('the inventory', () => {
     ['ms', 'epoch_ms(t)'],
     ['us', 'epoch_us(t)'],
     ['ns', 'epoch_ns(t)'],
-  ] as const)('takes days from times in %s, and leaves out rows without a reference', async (unit, sql) => {
+  ] as const)('computes days from times in %s, and omits rows without a reference', async (unit, sql) => {
     const times = ['2024-02-28 23:59:59', '2024-02-29 00:00:00', '2024-02-29 12:00:00'];
     const file = await files.write(
       `times-${unit}.parquet`,

@@ -48,7 +48,7 @@ const respond = (requisition: string, response: RequisitionResponse, charges: Ch
 const spentOn = (day = '2026-07-28') => ledger.spending().find((s) => s.day === day)?.spent;
 
 describe('a response', () => {
-  it('is stored, and comes back byte for byte after the file was closed', () => {
+  it('is stored, and is unchanged after the file is reopened', () => {
     respond(named(1), result(1), [charge({ epsilon: 0.25 }), charge({ epsilon: 0.25 }, '2026-07-29')]);
     ledger.commit(named(2), REFUSAL);
     ledger.close();
@@ -64,7 +64,7 @@ describe('a response', () => {
     expect(ledger.audit()).toEqual([]);
   });
 
-  it('is the first one, however often another is offered', () => {
+  it('is not replaced by a later one', () => {
     ledger.begin(named(1), [charge({ rho: 0.1 })]);
     expect(ledger.commit(named(1), result(1))).toEqual(result(1));
     expect(ledger.commit(named(1), result(2))).toEqual(result(1));
@@ -73,7 +73,7 @@ describe('a response', () => {
     expect(spentOn()).toEqual({ epsilon: 0, delta: 0, rho: 0.1 });
   });
 
-  it('with a result is rejected when nothing was charged for it', () => {
+  it('with a result is rejected if nothing was charged for it', () => {
     expect(() => ledger.commit(named(1), result(1))).toThrow('was not charged');
     expect(ledger.response(named(1))).toBeUndefined();
   });
@@ -87,7 +87,7 @@ describe('a response', () => {
 });
 
 describe('an attempt', () => {
-  it('is charged once, and counted until it ends, also after a restart', () => {
+  it('is charged once, and counted until it ends, even after a restart', () => {
     const charges = [charge({ epsilon: 0.75 })];
     expect(ledger.begin(named(1), charges)).toBe(1);
     expect(ledger.begin(named(1), charges)).toBe(2);
@@ -108,7 +108,7 @@ describe('an attempt', () => {
     expect(ledger.audit()).toEqual([]);
   });
 
-  it('that costs more than the one before, or other days, is charged the difference', () => {
+  it('that costs more than the previous one, or includes other days, is charged the difference', () => {
     ledger.begin(named(1), [charge({ epsilon: 0.5 }), charge({ epsilon: 0.5 }, '2026-07-29')]);
     ledger.begin(named(1), [charge({ epsilon: 0.75, rho: 0.1 }), charge({ epsilon: 0.25 }, '2026-07-30')]);
     expect(ledger.spending().map(({ day, spent }) => [day, spent.epsilon, spent.rho])).toEqual([
@@ -120,7 +120,7 @@ describe('an attempt', () => {
     expect(ledger.audit()).toEqual([]);
   });
 
-  it('is neither charged nor counted when one of its charges cannot be written', () => {
+  it('is neither charged nor counted if one of its charges cannot be written', () => {
     const other = new DatabaseSync(path);
     other.exec(`CREATE TRIGGER full BEFORE INSERT ON charges WHEN NEW.day = '2026-07-29'
       BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
@@ -134,7 +134,7 @@ describe('an attempt', () => {
 });
 
 describe('the budget', () => {
-  it('can be spent to the last unit and not beyond, and names what is short', () => {
+  it('can be spent to the last unit, and a higher charge is rejected with the reference, day and amount', () => {
     for (let i = 0; i < 10; i++) ledger.begin(named(i), [charge({ epsilon: 0.1 })]);
     expect(spentOn()).toEqual({ epsilon: 1, delta: 0, rho: 0 });
     const over = () => ledger.begin(named(10), [charge({ epsilon: 1e-12 })]);
@@ -153,7 +153,7 @@ describe('the budget', () => {
     expect(ledger.audit()).toEqual([]);
   });
 
-  it('of each measure is its own, and each reference and day has one', () => {
+  it('is separate for epsilon, delta and rho, and for each reference and day', () => {
     ledger.begin(named(1), [charge({ epsilon: 1 })]);
     ledger.begin(named(2), [charge({ rho: 0.5 })]);
     ledger.begin(named(3), [charge({ delta: 1e-6 })]);
@@ -164,7 +164,7 @@ describe('the budget', () => {
     }
   });
 
-  it('that was lowered below what is spent accepts no more charges, and has 0 left', () => {
+  it('that was lowered below the spent amount has 0 left', () => {
     ledger.begin(named(1), [charge({ rho: 0.4 })]);
     ledger.close();
     ledger = openLedger(path, { ...BUDGET, rho: 0.1 });
@@ -184,13 +184,13 @@ describe('the budget', () => {
     { ...BUDGET, epsilon: Number.NaN },
     { ...BUDGET, delta: -1 },
     { ...BUDGET, rho: Number.POSITIVE_INFINITY },
-  ])('is rejected when it is %o', (budget) => {
+  ])('is rejected if it is %o', (budget) => {
     expect(() => openLedger(join(directory, 'other.sqlite'), budget)).toThrow('must be a number from 0 to');
   });
 });
 
 describe('amounts', () => {
-  it('are the decimal text that was written, rounded up to the unit, so that sums are exact', () => {
+  it('are exact decimal numbers, rounded up to the unit', () => {
     expect(0.1 + 0.2).not.toBe(0.3);
     expect(costInUnits({ epsilon: 0.1 }).epsilon + costInUnits({ epsilon: 0.2 }).epsilon).toBe(
       costInUnits({ epsilon: 0.3 }).epsilon,
@@ -221,7 +221,7 @@ describe('the file', () => {
     }
   });
 
-  it('is locked against a second agent, in this process or another, until the first is gone', () => {
+  it('is locked against a second agent, in this process or another, until the first one closes it', () => {
     expect(() => openLedger(path, BUDGET)).toThrow(`Another agent works on ${path}.`);
     const module = fileURLToPath(new URL('ledger.ts', import.meta.url));
     const script = `import { openLedger } from ${JSON.stringify(module)};
@@ -291,7 +291,7 @@ describe('the file', () => {
     expect(ledger.audit()).toContain(finding);
   });
 
-  it('loses nothing that was committed when the process is killed at once', () => {
+  it('loses no committed data if the process is killed', () => {
     ledger.close();
     const module = fileURLToPath(new URL('ledger.ts', import.meta.url));
     const script = `import { openLedger } from ${JSON.stringify(module)};
@@ -317,7 +317,7 @@ describe('a charge to a slice of people', () => {
   const slice = (start: number, end: number) => `{"vid":[["${start}","${end}"]]}`;
   const to = (people: string, epsilon: number): Charge => ({ ...charge({ epsilon }), slice: people });
 
-  it('counts for these people alone, and a charge to everybody for all', () => {
+  it('counts only for these people, and a charge without a slice counts for all people', () => {
     ledger.begin(named(1), [to(slice(1, 5), 0.6)]);
     ledger.begin(named(2), [to(slice(6, 9), 0.7)]);
     expect(spentOn()?.epsilon).toBe(0.7);
@@ -329,7 +329,7 @@ describe('a charge to a slice of people', () => {
     expect(ledger.audit()).toEqual([]);
   });
 
-  it('is charged once, also by a second attempt and after the file was closed', () => {
+  it('is charged once for several attempts, even after the file is reopened', () => {
     for (let attempt = 0; attempt < 3; attempt++) {
       ledger.begin(named(1), [to(slice(1, 5), 0.6)]);
       ledger.close();
@@ -342,7 +342,7 @@ describe('a charge to a slice of people', () => {
     expect(spentOn()?.epsilon).toBe(0.9);
   });
 
-  it('leaves nothing behind where it exceeds the budget', () => {
+  it('stores nothing if it exceeds the budget', () => {
     const refused = () => ledger.begin(named(1), [to(slice(1, 5), 0.6), to(slice(1, 6), 0.6)]);
     expect(refused).toThrow(InsufficientBudget);
     expect(ledger.spending()).toEqual([]);

@@ -32,11 +32,11 @@ describe('a population', () => {
     ['!tv', 200n],
     ['tv || age > 60', 112n],
     ['false', 0n],
-  ])('counts %s', async (filter, people) => {
+  ])('counts the people who match the filter %s', async (filter, people) => {
     expect(await openPopulation(SPEC).count(filter)).toBe(people);
   });
 
-  it('rejects filters with unknown attributes, and those that are not a condition', async () => {
+  it('rejects filters with unknown attributes, and filters that are not a condition', async () => {
     const population = openPopulation(SPEC);
     await expect(population.count('income > 3')).rejects.toMatchObject({
       code: 'FILTER_ATTRIBUTE',
@@ -70,7 +70,7 @@ describe('a population', () => {
       one({ vidRanges: [{ start: 2, end: 1 }] }),
       'subpopulations[0].vidRanges[0].end',
     ],
-    ['half a person', one({ vidRanges: [{ start: 0.5, end: 1 }] }), 'subpopulations[0].vidRanges[0].start'],
+    ['a VID of 0.5', one({ vidRanges: [{ start: 0.5, end: 1 }] }), 'subpopulations[0].vidRanges[0].start'],
     [
       'ranges that overlap',
       one({
@@ -92,7 +92,7 @@ describe('a population', () => {
       },
       'attribute a',
     ],
-  ])('names the fault: %s', (_title, spec, message) => {
+  ])('is rejected with the name of the invalid field: %s', (_title, spec, message) => {
     expect(() => openPopulation(spec as PopulationSpec)).toThrow(message);
   });
 });

@@ -26,8 +26,8 @@ beforeAll(async () => {
   world = await createWorld();
 });
 
-describe('a good requisition', () => {
-  it('is verified, and gives what a computation needs', async () => {
+describe('a valid requisition', () => {
+  it('is verified, and returns the inputs of a computation', async () => {
     const requisition = await world.requisition({
       requisitionSpec: eventGroups(entry(SPRING, 'age > 5'), entry(`${PROVIDER}/eventGroups/summer`)),
       spec: { vidSamplingInterval: { start: 0.25, width: 0.5 } },
@@ -73,7 +73,7 @@ describe('a good requisition', () => {
     }
   });
 
-  it('may use the fields from before the Any and `events`', async () => {
+  it('may use the old fields that preceded Any and `events`', async () => {
     const key = packEncryptionPublicKey(world.consumer.keysets.publicKeyset);
     const requisition = await world.requisition({
       spec: { measurementPublicKey: undefined, serializedMeasurementPublicKey: key },
@@ -88,7 +88,7 @@ describe('a good requisition', () => {
     expect(selection.events).toMatchObject([{ reference: 'spring' }]);
   });
 
-  it('may be encrypted under a key that was current when it was made', async () => {
+  it('may be encrypted with an earlier key of the provider', async () => {
     const current = await createEncryptionKeysets();
     const keys = [
       { encryptionPublicKey: current.publicKeyset, encryptionPrivateKey: current.privateKeyset },
@@ -98,7 +98,7 @@ describe('a good requisition', () => {
     expect(selection.events).toMatchObject([{ reference: 'spring' }]);
   });
 
-  it('may ask for a population, of which no event group is needed', async () => {
+  it('may select a population, without event groups', async () => {
     const requisition = await world.requisition({
       spec: { measurementType: { case: 'population', value: {} }, vidSamplingInterval: undefined },
       requisitionSpec: {
@@ -109,7 +109,7 @@ describe('a good requisition', () => {
     expect(selection).toEqual({ population: { filter: 'age > 17' } });
   });
 
-  it('finds the events under the reference that lists the event group', async () => {
+  it('selects the events of the reference that lists the event group', async () => {
     const references = { 'campaign-17': { measurementConsumers: [CONSUMER], eventGroups: [SPRING] } };
     for (const eventGroupReferenceId of ['spring', '', undefined]) {
       const context = world.context({ references, ...group(world, { eventGroupReferenceId }) });
@@ -118,15 +118,15 @@ describe('a good requisition', () => {
     }
   });
 
-  it('may be about whatever the exchange says, in development', async () => {
+  it('uses the reference from the exchange if references are unchecked', async () => {
     const context = world.context({ references: 'unchecked' });
     const { selection } = await verifyRequisition(await world.requisition(), context);
     expect(selection.events).toMatchObject([{ reference: 'spring' }]);
   });
 });
 
-describe('a requisition is refused when', () => {
-  it.each(SPOILED)('%s (%s)', async (_what, justification, message, spoil) => {
+describe('an invalid requisition', () => {
+  it.each(SPOILED)('is refused if %s (%s)', async (_what, justification, message, spoil) => {
     const { context, ...draft } = await spoil(world);
     const requisition = await world.requisition(draft);
     const refusal = await verifyRequisition(requisition, world.context(context)).catch((error) => error);
@@ -136,13 +136,13 @@ describe('a requisition is refused when', () => {
   });
 });
 
-describe('a requisition is not refused, but retried, when', () => {
+describe('a requisition that cannot be verified for now', () => {
   it.each<[string, Error]>([
     ['does not respond', new Unreachable('connection refused')],
     ['is overloaded', new ExchangeError('UNAVAILABLE', 'later')],
     ['does not know the route', new ExchangeError('ROUTE_NOT_FOUND', 'no route')],
-    ['does not let us in', new ExchangeError('PERMISSION_DENIED', 'no')],
-  ])('the exchange %s', async (_what, error) => {
+    ['denies permission', new ExchangeError('PERMISSION_DENIED', 'no')],
+  ])('is not refused if the exchange %s', async (_what, error) => {
     const requisition = await world.requisition();
     for (const fetch of ['fetchCertificate', 'fetchEventGroup'] as const) {
       const outcome = verifyRequisition(requisition, world.context({ [fetch]: fails(error) }));
@@ -150,13 +150,13 @@ describe('a requisition is not refused, but retried, when', () => {
     }
   });
 
-  it('the certificate is not valid yet: clocks differ', async () => {
+  it('is not refused if its certificate is not valid yet', async () => {
     const context = world.context({ now: new Date(NOW - 7200_000) });
     const error = await verifyRequisition(await world.requisition(), context).catch((error) => error);
     expect(error).toMatchObject({ name: 'ConsentError', code: 'CERTIFICATE_NOT_YET_VALID' });
   });
 
-  it('our own key is damaged', async () => {
+  it('is not refused if the key of the provider is damaged', async () => {
     const keys = [{ ...keysOf(world.provider), encryptionPrivateKey: Uint8Array.of(1) }];
     const error = await verifyRequisition(await world.requisition(), world.context({ keys })).catch((e) => e);
     expect(error).toMatchObject({ name: 'ConsentError' });

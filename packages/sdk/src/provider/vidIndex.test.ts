@@ -30,7 +30,7 @@ async function file(): Promise<string> {
   return join(folder, names[0]!);
 }
 
-test('an index is made once, and read from its file after that', async () => {
+test('openVidIndex creates an index once, and reads it from its file afterwards', async () => {
   expectRight(await openVidIndex(join(folder, 'new'), RANGES));
   folder = join(folder, 'new');
   const before = await readFile(await file());
@@ -45,14 +45,14 @@ function flipped(bytes: Buffer, at: number): Buffer {
 }
 
 test.each<[string, (bytes: Buffer) => Buffer]>([
-  ['a byte of the indexes', (bytes) => flipped(bytes, 2000)],
-  ['the magic number', (bytes) => flipped(bytes, 0)],
-  ['the fingerprint', (bytes) => flipped(bytes, 10)],
-  ['the digest', (bytes) => flipped(bytes, 40)],
-  ['its length, shorter', (bytes) => bytes.subarray(0, -4)],
-  ['its length, longer', (bytes) => Buffer.concat([bytes, Buffer.alloc(4)])],
-  ['everything', () => Buffer.alloc(0)],
-])('a file that was spoiled in %s is not read', async (_, spoil) => {
+  ['a changed byte of the indexes', (bytes) => flipped(bytes, 2000)],
+  ['a changed magic number', (bytes) => flipped(bytes, 0)],
+  ['a changed fingerprint', (bytes) => flipped(bytes, 10)],
+  ['a changed digest', (bytes) => flipped(bytes, 40)],
+  ['missing bytes', (bytes) => bytes.subarray(0, -4)],
+  ['additional bytes', (bytes) => Buffer.concat([bytes, Buffer.alloc(4)])],
+  ['no content', () => Buffer.alloc(0)],
+])('readIndexes returns undefined for a file with %s', async (_, spoil) => {
   const path = join(folder, 'index');
   const fingerprint = populationFingerprint(RANGES);
   await writeIndexes(path, fingerprint, orderVids(RANGES));
@@ -61,7 +61,7 @@ test.each<[string, (bytes: Buffer) => Buffer]>([
   expect(await readIndexes(path, fingerprint, 1000)).toBeUndefined();
 });
 
-test('a spoiled file is written again', async () => {
+test('openVidIndex replaces a corrupt file', async () => {
   await openVidIndex(folder, RANGES);
   const good = await readFile(await file());
   await writeFile(await file(), flipped(Buffer.from(good), 2000));
@@ -69,7 +69,7 @@ test('a spoiled file is written again', async () => {
   expect((await readFile(await file())).equals(good)).toBe(true);
 });
 
-test('an index that is not wanted any more leaves no file behind', async () => {
+test('openVidIndex leaves no file behind if it is aborted', async () => {
   const reason = new Error('stop');
   await expect(openVidIndex(folder, RANGES, AbortSignal.abort(reason))).rejects.toBe(reason);
   const controller = new AbortController();
@@ -79,7 +79,7 @@ test('an index that is not wanted any more leaves no file behind', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('the orders that were used last are kept, and nothing that was left half written', async () => {
+test('openVidIndex keeps the 8 files that were used last, and deletes old temporary files', async () => {
   const old = (hours: number) => new Date(Date.now() - hours * 3_600_000);
   const make = async (name: string, hours: number) => {
     await writeFile(join(folder, name), 'x');
@@ -105,7 +105,7 @@ test('the orders that were used last are kept, and nothing that was left half wr
   expect(names.filter((name) => !name.endsWith('.vids')).sort()).toEqual(['1.vids.being-written', 'shares']);
 });
 
-test('populations of the same VIDs have one fingerprint, others have another', () => {
+test('populationFingerprint is the same for the same VIDs, and differs for other VIDs', () => {
   const hex = (ranges: typeof RANGES) => Buffer.from(populationFingerprint(ranges)).toString('hex');
   expect(hex([{ start: 1, end: 10 }])).toBe(
     '0b206f4cc4e58817ddc932072d882289dff314c399a5bedd3f40cd88c6c98f3f',
@@ -119,6 +119,6 @@ test('populations of the same VIDs have one fingerprint, others have another', (
   expect(hex([{ start: 1, end: 11 }])).not.toBe(hex([{ start: 1, end: 10 }]));
 });
 
-test('indexes of another population are rejected', () => {
+test('VidIndex rejects indexes of another length', () => {
   expect(() => new VidIndex(RANGES, new Uint32Array(999))).toThrow(RangeError);
 });

@@ -104,7 +104,7 @@ async function open(from: Server) {
 
 declare const page: Page;
 
-it.skipIf(lacksChromium)('measures everything from a page in Chromium', async () => {
+it.skipIf(lacksChromium)('a page in Chromium measures all measurement types', async () => {
   // Give one provider an X25519 key, so that both kinds of encryption keys are tested.
   const keysets = await createEncryptionKeysets('DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM');
   const publicKey = await signEncryptionKey(keysets.publicKeyset, w.chirper.privateKeyPem);
@@ -173,7 +173,7 @@ it.skipIf(lacksChromium)('measures everything from a page in Chromium', async ()
   await tab.close();
 });
 
-it.skipIf(lacksChromium)('reads event groups from a page in Chromium', async () => {
+it.skipIf(lacksChromium)('a page in Chromium reads event groups', async () => {
   const { name } = await w.streamly.client.createEventGroupMetadataDescriptor({
     parent: w.streamly.name,
     body: { descriptorSet: toBase64(leanSet) },
@@ -208,12 +208,12 @@ it.skipIf(lacksChromium)('reads event groups from a page in Chromium', async () 
 });
 
 const STREAMS = {
-  'are cut and end': {
+  'are interrupted': {
     treatmentOf: (n: number) => [cutAfter(2), endAfter(2)][n - 1],
     isUnderWay: ({ streams }: StreamProxy) => streams >= 2,
     warnings: [],
   },
-  'do not get through': {
+  'are blocked': {
     treatmentOf: () => cut,
     isUnderWay: ({ pages }: StreamProxy) => pages > 3,
     warnings: [expect.stringContaining('do not arrive as a stream')],
@@ -221,7 +221,7 @@ const STREAMS = {
 };
 
 it.skipIf(lacksChromium).each(Object.entries(STREAMS))(
-  'follows changes from a page in Chromium where streams %s',
+  'a page in Chromium receives all changes if streams %s',
   async (_, { treatmentOf, isUnderWay, warnings }) => {
     const proxy = await startProxy(w.exchange.url, treatmentOf);
     const { tab } = await open(server);
@@ -247,7 +247,7 @@ it.skipIf(lacksChromium).each(Object.entries(STREAMS))(
   },
 );
 
-it.skipIf(lacksChromium)('answers no page of an origin that the operator did not list', async () => {
+it.skipIf(lacksChromium)('a page of an origin that the operator did not list gets no response', async () => {
   const { name } = await w.consumer.create({
     type: 'reach',
     privacy: PRIVACY,

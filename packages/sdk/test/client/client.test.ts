@@ -19,7 +19,7 @@ import {
 useExchange();
 
 describe('a list', () => {
-  it('gives each item exactly once, whatever the pages', async () => {
+  it('returns each item exactly once, with any page size', async () => {
     const parent = cast.dailynews.name;
     const client = clientOf(cast.dailynews);
     const requests = Array.from({ length: 23 }, () => ({
@@ -36,7 +36,7 @@ describe('a list', () => {
 
 describe('a nonce', () => {
   it.each([MAX_UINT64, MAX_UINT64 - 1n, 2n ** 53n + 1n, 0n])(
-    'of %d goes there and back exactly',
+    'of %d is stored exactly, and a nonce with another last bit is rejected',
     async (nonce) => {
       const measurement = await create([cast.streamly], [nonce]);
       const { name, etag } = await requisitionOf(cast.streamly, measurement);
@@ -55,7 +55,7 @@ describe('a nonce', () => {
   );
 });
 
-describe('what was asked for and not answered', () => {
+describe('a request without a response', () => {
   /**
    * Starts a proxy that drops the exchange's responses to the first `replies` requests. The exchange executes these
    * requests, but the client gets no response.
@@ -82,7 +82,7 @@ describe('what was asked for and not answered', () => {
   }
   const instantly = { now: Date.now, sleep: async () => {} };
 
-  it('is created once: the same bytes are sent again', async () => {
+  it('that creates a measurement is retried with the same bytes, and creates it once', async () => {
     const proxy = await swallowing(2);
     const client = clientOf(cast.globex, { baseUrl: proxy.url, clock: instantly });
     const list = () => Array.fromAsync(clientOf(cast.globex).listMeasurements({ parent: cast.globex.name }));
@@ -99,7 +99,7 @@ describe('what was asked for and not answered', () => {
     expect(after.map((m) => m.name)).toContain(measurement.name);
   });
 
-  it('is ABORTED when it was a fulfilment, and fulfilled once it is read again', async () => {
+  it('that fulfills a requisition is ABORTED in the retry, and retryOnAborted finds it fulfilled', async () => {
     const proxy = await swallowing(1);
     const { name, etag } = await requisitionOf(cast.streamly, await create([cast.streamly]));
     const client = clientOf(cast.streamly, { baseUrl: proxy.url, clock: instantly });
@@ -119,8 +119,8 @@ describe('what was asked for and not answered', () => {
   });
 });
 
-describe('a race', () => {
-  it('is won once; who was late is told, reads again and sees it', async () => {
+describe('a concurrent fulfillment', () => {
+  it('succeeds once, and the others are ABORTED, read again and find the requisition fulfilled', async () => {
     const { name } = await requisitionOf(cast.chirper, await create([cast.chirper]));
     const client = clientOf(cast.chirper);
     const read = () => client.getRequisition({ name: name! });
@@ -148,8 +148,8 @@ describe('a race', () => {
   });
 });
 
-describe('a refusal', () => {
-  it('names the fields of the caller, the reason and the request', async () => {
+describe('an error response', () => {
+  it('contains the invalid fields, the reason and the request ID in the log', async () => {
     const body = { ...newMeasurement(cast.acme, [cast.streamly]), measurementConsumerCertificate: 'x' };
     const error = await clientOf(cast.acme)
       .createMeasurement({ parent: cast.acme.name, body })
@@ -165,7 +165,7 @@ describe('a refusal', () => {
     ).toBe(true);
   });
 
-  it('of a request limit is waited for', async () => {
+  it('for an exceeded rate limit makes the client wait before it retries', async () => {
     const slow = await startExchange({ rate: { perSecond: 0.5, burst: 1 } });
     const slept: number[] = [];
     let moved = 0;
@@ -191,7 +191,7 @@ describe('a refusal', () => {
     expect(await slow.stop()).toEqual([]);
   });
 
-  it('of a token that expired is answered with a new one', async () => {
+  it('for an expired token makes the client request a new token', async () => {
     const tokens = ['expired', cast.acme.token];
     const client = createClient({ baseUrl: exchange.url, token: () => tokens.shift()! });
     expect((await client.whoAmI()).principal).toBe(cast.acme.name);

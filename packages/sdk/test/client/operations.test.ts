@@ -9,7 +9,7 @@ import { cast, clientOf, create, exchange, newFulfillment, requisitionOf, useExc
 
 useExchange();
 
-describe('operations of every resource', () => {
+describe('the client', () => {
   const descriptorSet = (...names: string[]) => ({
     file: [
       {
@@ -390,7 +390,7 @@ describe('operations of every resource', () => {
     },
   };
 
-  it('can be called', async () => {
+  it('calls the operations of every resource and returns their results', async () => {
     for (const [operation, call] of Object.entries(CALLS)) {
       await call().catch((error) => {
         throw new Error(`${operation}: ${error.message}`, { cause: error });

@@ -79,7 +79,7 @@ async function follow({ client, args }: ReturnType<typeof following>, count: num
 }
 
 describe('a watch', () => {
-  it('gives each change once and in order, over one stream', async () => {
+  it('yields each change once and in order over one stream', async () => {
     const proxy = await startProxy(exchange.url);
     const watching = following(proxy);
     const { taken, made } = await follow(watching, 4);
@@ -88,7 +88,7 @@ describe('a watch', () => {
     expect(watching.warnings).toEqual([]);
   });
 
-  it('goes on behind the last whole event of a stream that was cut', async () => {
+  it('resumes after the last complete event of a stream that was cut', async () => {
     const proxy = await startProxy(exchange.url, (n) => (n <= 2 ? cutAfter(2) : undefined));
     const watching = following(proxy);
     const { taken, made } = await follow(watching, 5);
@@ -97,7 +97,7 @@ describe('a watch', () => {
     expect(watching.warnings).toEqual([]);
   });
 
-  it('comes again to an exchange that ends its streams', async () => {
+  it('reconnects to an exchange that ends its streams', async () => {
     const proxy = await startProxy(exchange.url, (n) => (n <= 4 ? endAfter(2) : undefined));
     const watching = following(proxy);
     const { taken, made } = await follow(watching, 6);
@@ -106,14 +106,14 @@ describe('a watch', () => {
     expect(proxy.pages).toBe(0);
   });
 
-  it('takes events in any pieces', async () => {
+  it('parses events that arrive in small chunks', async () => {
     const watching = following(await startProxy(exchange.url, () => crumble));
     const { taken, made } = await follow(watching, 3);
     expect(taken).toEqual(made);
     expect(watching.warnings).toEqual([]);
   });
 
-  it('resumes from a token, without what was taken before it and with all that came after', async () => {
+  it('resumes from a token with every change after it and none before it', async () => {
     const stop = new AbortController();
     const tokens: string[] = [];
     const onToken = (token: string) => tokens.push(token);
@@ -134,7 +134,7 @@ describe('a watch', () => {
     expect(await take(client.watch(args({ pageToken: started })), 3)).toEqual(made);
   });
 
-  it('closes its connection at once when it is aborted, returned, or left', async () => {
+  it('closes its connection after an abort, after return(), and after a break out of its loop', async () => {
     const proxy = await startProxy(exchange.url);
     const { client, args } = following(proxy);
     const begin = async (signal?: AbortSignal) => {
@@ -167,19 +167,19 @@ describe('a watch', () => {
   });
 });
 
-describe('where streams do not get through', () => {
+describe('a watch through a proxy that does not pass streams on', () => {
   const HTML = '<html>blocked</html>';
   const patient = {};
   const impatient = { timeoutMs: 300 };
   it.each<[string, Treatment, string, Partial<ClientOptions>]>([
-    ['cuts them at once', cut, '', patient],
-    ['cuts them in the first event', cutAfter(0), '', patient],
-    ['buffers them', buffer, 'nothing arrives', impatient],
-    ['buffers what follows their headers', bufferBody, 'nothing arrives', impatient],
-    ['responds with a page of its own', reply(200, 'text/html', HTML), 'the response is text/html', patient],
-    ['rejects them', reply(403, 'text/html', HTML), 'watchChanges: the response (403)', patient],
-    ['fails on them', reply(502, 'text/html', HTML), 'watchChanges: the response (502)', patient],
-  ])('a proxy that %s is said once, and pages are followed', async (_, treatment, why, options) => {
+    ['cuts streams immediately', cut, '', patient],
+    ['cuts streams in the first event', cutAfter(0), '', patient],
+    ['buffers streams', buffer, 'nothing arrives', impatient],
+    ['buffers streams after their headers', bufferBody, 'nothing arrives', impatient],
+    ['replies with its own HTML page', reply(200, 'text/html', HTML), 'the response is text/html', patient],
+    ['replies with 403', reply(403, 'text/html', HTML), 'watchChanges: the response (403)', patient],
+    ['replies with 502', reply(502, 'text/html', HTML), 'watchChanges: the response (502)', patient],
+  ])('logs one warning and falls back to pages if the proxy %s', async (_, treatment, why, options) => {
     const proxy = await startProxy(exchange.url, () => treatment);
     const watching = following(proxy, options);
     const { client, args, warnings } = watching;
@@ -199,15 +199,15 @@ describe('where streams do not get through', () => {
   });
 });
 
-describe('an exchange that is away for a while', () => {
+describe('a watch of an exchange that is temporarily unavailable', () => {
   const json = (error: ExchangeError, headers: Record<string, string> = {}) =>
     reply(error.httpStatus, 'application/json', JSON.stringify(error), headers);
   it.each<[string, Treatment]>([
-    ['is unavailable', json(new ExchangeError('UNAVAILABLE', 'Later.'))],
-    ['is too busy', json(new ExchangeError('RATE_LIMITED', 'Later.'), { 'retry-after': '2' })],
-    ['does not respond', cut],
-    ['is behind a gateway', reply(502, 'text/html', '')],
-  ])('and %s is asked until it is back, and streams are not given up', async (_, rejection) => {
+    ['returns UNAVAILABLE', json(new ExchangeError('UNAVAILABLE', 'Later.'))],
+    ['returns RATE_LIMITED', json(new ExchangeError('RATE_LIMITED', 'Later.'), { 'retry-after': '2' })],
+    ['cuts the connection', cut],
+    ['is behind a gateway that returns 502', reply(502, 'text/html', '')],
+  ])('retries while the exchange %s, and does not fall back to pages', async (_, rejection) => {
     const proxy = await startProxy(
       exchange.url,
       (n) => (n === 1 ? cutAfter(1) : undefined),
@@ -220,8 +220,8 @@ describe('an exchange that is away for a while', () => {
   });
 });
 
-describe('what does not pass', () => {
-  it('is thrown: no right to it, and a token that the log does not reach back to', async () => {
+describe('a watch that cannot continue', () => {
+  it('throws PERMISSION_DENIED without access, and CHANGE_TOKEN_EXPIRED for an expired token', async () => {
     const { client, args } = following();
     const others = client.watch({ parent: cast.chirper.name });
     await expect(others.next()).rejects.toThrow(

@@ -43,7 +43,7 @@ async function measurementCount(): Promise<number> {
 }
 
 describe('a measurement, end to end under strict checks', () => {
-  it('of reach: each its own, and bounds of both', async () => {
+  it('of reach returns a figure per data provider and bounds of the total', async () => {
     const asked = { ...asking(w, 'reach', w.streamly, w.chirper), vidSampling: { start: 0, width: 0.5 } };
     const measurement = await measured(w, asked, [w.streamly, reach(120_000n)], [w.chirper, reach(80_000n)]);
     expect(await findings(measurement)).toEqual(['REACH_NOT_DEDUPLICATED']);
@@ -61,7 +61,7 @@ describe('a measurement, end to end under strict checks', () => {
     expect(result.total).toEqual({ reach: { bounds: [120_000, 200_000], note: expect.any(String) } });
   });
 
-  it('of reach and frequency', async () => {
+  it('of reach and frequency returns the share and count of each frequency', async () => {
     const asked: MeasurementRequest = { ...asking(w), type: 'reachAndFrequency', maximumFrequency: 3 };
     const shares = { '1': 0.5, '2': 0.25, '3': 0.25 };
     const measurement = await measured(w, asked, [w.streamly, { ...reach(1000n), ...frequency(shares) }]);
@@ -80,7 +80,7 @@ describe('a measurement, end to end under strict checks', () => {
     expect(total.reach!.bounds).toEqual([1000, 1000]);
   });
 
-  it('of impressions, which add up', async () => {
+  it('of impressions returns the sum of the data providers', async () => {
     const asked = asking(w, 'impression', w.streamly, w.chirper, w.dailynews);
     const measurement = await measured(
       w,
@@ -96,7 +96,7 @@ describe('a measurement, end to end under strict checks', () => {
     expect(total.impressions!.variance).toBeCloseTo(3 * noiseVariance('GEOMETRIC', PRIVACY, 10), 6);
   });
 
-  it('of watch duration, which adds up too', async () => {
+  it('of watch duration returns the sum of the data providers', async () => {
     const asked: MeasurementRequest = {
       ...asking(w, 'reach', w.streamly, w.chirper),
       type: 'duration',
@@ -115,7 +115,7 @@ describe('a measurement, end to end under strict checks', () => {
     expect(total.watchDurationSeconds!.variance).toBeCloseTo(2 * noise, 6);
   });
 
-  it('of a population, which is each its own', async () => {
+  it('of a population returns a figure per data provider and no total', async () => {
     const asked: MeasurementRequest = {
       type: 'population',
       dataProviders: [w.streamly, w.chirper].map(({ name }) => ({
@@ -135,7 +135,7 @@ describe('a measurement, end to end under strict checks', () => {
     expect(result.total).toEqual({});
   });
 
-  it('in one call, telling how it goes', async () => {
+  it('runs in one call of measure(), which reports state changes through onChange', async () => {
     const told: string[] = [];
     let answering: Promise<void> | undefined;
     const result = await w.consumer.measure(asking(w, 'reach', w.streamly), {
@@ -156,7 +156,7 @@ describe('a measurement, end to end under strict checks', () => {
     expect(new Set(told).size).toBe(told.length);
   });
 
-  it('reads results in JSON, too', async () => {
+  it('can have a result in JSON', async () => {
     const { name } = await w.consumer.create(asking(w));
     const json = {
       reach: { value: 55, noiseMechanism: 'LAPLACE', customDirectMethodology: { variance: 4 } },
@@ -173,8 +173,8 @@ describe('a measurement, end to end under strict checks', () => {
   });
 });
 
-describe('what a data provider gets', () => {
-  it('is signed by the consumer, for it alone, and bound to the measurement by its nonce', async () => {
+describe('a requisition that a data provider receives', () => {
+  it('is signed by the consumer, readable only for that provider, and bound to the measurement by its nonce', async () => {
     const asked = asking(w, 'reach', w.streamly, w.chirper);
     const { name } = await w.consumer.create(asked);
     const certificate = await w.acme.client.getCertificate({ name: w.acme.certificate });
@@ -202,51 +202,54 @@ describe('what a data provider gets', () => {
   });
 });
 
-describe('what a data provider verifies', () => {
-  it.each(['reach', 'reachAndFrequency', 'impression', 'duration'] as const)('holds for %s', async (type) => {
-    const eventGroup = await w.streamly.client.createEventGroup({
-      parent: w.streamly.name,
-      body: { measurementConsumer: w.acme.name, eventGroupReferenceId: 'tv' },
-    });
-    // The consumer's name for the event group begins with the consumer's own name instead of the provider's.
-    const name = eventGroup.name!.replace(w.streamly.name, w.acme.name);
-    const eventGroups = [{ name, interval: INTERVAL, filter: 'a == 1' }];
-    const asked: MeasurementRequest = {
-      type,
-      privacy: PRIVACY,
-      dataProviders: [{ name: w.streamly.name, eventGroups }],
-      ...(type === 'impression' && { maximumFrequencyPerUser: 3 }),
-      ...(type === 'duration' && { maximumWatchDurationSeconds: 0.5 }),
-    };
-    const { name: measurement } = await w.consumer.create(asked);
-    const verified = await verifyRequisition(await requisitionOf(w.streamly, measurement!), {
-      name: w.streamly.name,
-      keys: [w.streamly],
-      trust: w.trust,
-      fetchCertificate: (certificate) => w.streamly.client.getCertificate({ name: certificate }),
-      fetchEventGroup: (group) => w.streamly.client.getEventGroup({ name: group }),
-      references: 'unchecked',
-      now: new Date(),
-    });
-    expect(verified).toMatchObject({
-      measurementConsumer: w.acme.name,
-      resultKeyset: expect.any(Uint8Array),
-      vidSampling: { start: 0, width: 1 },
-      selection: {
-        events: [
-          {
-            reference: 'tv',
-            interval: { start: new Date(INTERVAL.start), end: new Date(INTERVAL.end) },
-            filter: 'a == 1',
-          },
-        ],
-      },
-    });
-  });
+describe('a requisition that the consumer created', () => {
+  it.each(['reach', 'reachAndFrequency', 'impression', 'duration'] as const)(
+    'passes the verification of the data provider for a measurement of %s',
+    async (type) => {
+      const eventGroup = await w.streamly.client.createEventGroup({
+        parent: w.streamly.name,
+        body: { measurementConsumer: w.acme.name, eventGroupReferenceId: 'tv' },
+      });
+      // The consumer's name for the event group begins with the consumer's own name instead of the provider's.
+      const name = eventGroup.name!.replace(w.streamly.name, w.acme.name);
+      const eventGroups = [{ name, interval: INTERVAL, filter: 'a == 1' }];
+      const asked: MeasurementRequest = {
+        type,
+        privacy: PRIVACY,
+        dataProviders: [{ name: w.streamly.name, eventGroups }],
+        ...(type === 'impression' && { maximumFrequencyPerUser: 3 }),
+        ...(type === 'duration' && { maximumWatchDurationSeconds: 0.5 }),
+      };
+      const { name: measurement } = await w.consumer.create(asked);
+      const verified = await verifyRequisition(await requisitionOf(w.streamly, measurement!), {
+        name: w.streamly.name,
+        keys: [w.streamly],
+        trust: w.trust,
+        fetchCertificate: (certificate) => w.streamly.client.getCertificate({ name: certificate }),
+        fetchEventGroup: (group) => w.streamly.client.getEventGroup({ name: group }),
+        references: 'unchecked',
+        now: new Date(),
+      });
+      expect(verified).toMatchObject({
+        measurementConsumer: w.acme.name,
+        resultKeyset: expect.any(Uint8Array),
+        vidSampling: { start: 0, width: 1 },
+        selection: {
+          events: [
+            {
+              reference: 'tv',
+              interval: { start: new Date(INTERVAL.start), end: new Date(INTERVAL.end) },
+              filter: 'a == 1',
+            },
+          ],
+        },
+      });
+    },
+  );
 });
 
-describe('creating', () => {
-  it('names the fields at fault before anything is sent', async () => {
+describe('creating a measurement', () => {
+  it('rejects an invalid field by name, and creates nothing', async () => {
     const before = await measurementCount();
     const asked = { ...asking(w), privacy: { epsilon: 0, delta: 0 } };
     await expect(w.consumer.create(asked)).rejects.toMatchObject({
@@ -256,7 +259,7 @@ describe('creating', () => {
     expect(await measurementCount()).toBe(before);
   });
 
-  it('rejects a filter that does not fit what its event group publishes, and creates nothing', async () => {
+  it('rejects a filter that does not match the attributes of its event group, and creates nothing', async () => {
     const attributes = [
       { name: 'age', type: 'INT' },
       { name: 'gender', type: 'STRING' },
@@ -284,7 +287,7 @@ describe('creating', () => {
     expect((await w.consumer.create(asked('age > 30 && gender == "F"'))).state).toBeDefined();
   });
 
-  it('is planned without being created, and then created as planned', async () => {
+  it('with plan() creates nothing until plan.create(), which is idempotent', async () => {
     const before = await measurementCount();
     const plan = await w.consumer.plan({ ...asking(w), requestId: 'planned' });
     expect(plan).toMatchObject({ protocol: 'direct', duchies: [], findings: [], warnings: [] });
@@ -300,7 +303,7 @@ describe('creating', () => {
     expect((await again.create()).name).toBe(created.name);
   });
 
-  it('again with the same requestId gives the measurement there is', async () => {
+  it('again with the same requestId returns the existing measurement', async () => {
     const asked = { ...asking(w), requestId: 'nightly-2026-01-31', referenceId: 'job 7' };
     const first = await w.consumer.create(asked);
     await fulfillWith(w.streamly, first.name!, reach(9n));
@@ -322,7 +325,7 @@ describe('creating', () => {
         })),
       }),
     ],
-  ])('with a requestId that is taken is refused where it asks for %s', async (what, change) => {
+  ])('with a used requestId is rejected if the request has %s', async (what, change) => {
     const asked = { ...asking(w), requestId: `taken ${what}` };
     const first = await w.consumer.create(asked);
     const error = await w.consumer.create({ ...asked, ...change() }).catch((e: unknown) => e);
@@ -330,13 +333,13 @@ describe('creating', () => {
     expect(error).toMatchObject({ reason: 'REQUEST_ID_REUSED', metadata: { existing: first.name } });
   });
 
-  it('twice without a requestId makes two', async () => {
+  it('twice without a requestId creates two measurements', async () => {
     const [one, two] = [await w.consumer.create(asking(w)), await w.consumer.create(asking(w))];
     expect(one.name).not.toBe(two.name);
   });
 });
 
-describe('a data provider that is not to be trusted', () => {
+describe('a data provider', () => {
   const untrusted = async (consumer = w.consumer, provider = w.dailynews) => {
     const before = await measurementCount();
     const error = await consumer.create(asking(w, 'reach', provider)).catch((e: unknown) => e);
@@ -347,20 +350,20 @@ describe('a data provider that is not to be trusted', () => {
   const trusting = (...roots: Parameters<typeof createTrustStore>[0]) =>
     createConsumer({ client: w.acme.client, credentials: w.acme, trust: createTrustStore(roots) });
 
-  it('is one whose root nobody vouches for', async () => {
+  it('is untrusted if its root is not in the trust store', async () => {
     const stranger = await createRoot('Stranger', Date.now());
     expect(await untrusted(trusting({ pem: stranger.certificatePem }), w.streamly)).toBe(
       'CERTIFICATE_UNTRUSTED',
     );
   });
 
-  it('is one whose certificate comes from the root of another', async () => {
+  it('is untrusted if the trust store has a root for it that did not issue its certificate', async () => {
     const own = await createRoot('Daily News root', Date.now());
     const trust = [{ pem: w.root.certificatePem }, { party: w.dailynews.name, pem: own.certificatePem }];
     expect(await untrusted(trusting(...trust))).toBe('CERTIFICATE_UNTRUSTED');
   });
 
-  it('is one whose certificate has expired', async () => {
+  it('is untrusted if its certificate has expired', async () => {
     const later = { now: () => Date.now() + 11 * 365.25 * 24 * 3600_000, sleep: async () => {} };
     const consumer = createConsumer({
       client: w.acme.client,
@@ -371,7 +374,7 @@ describe('a data provider that is not to be trusted', () => {
     expect(await untrusted(consumer, w.streamly)).toBe('CERTIFICATE_EXPIRED');
   });
 
-  it('is one whose key somebody else signed, whose key is gone, whose key is none', async () => {
+  it('is untrusted if its key is signed by another party, is not public, or is missing', async () => {
     // Write an invalid signature directly to the database, because the exchange's API would reject it.
     const [kept] = await w.exchange.database.query(
       'SELECT public_key, public_key_signature FROM parties WHERE name = $1',
@@ -396,7 +399,7 @@ describe('a data provider that is not to be trusted', () => {
 });
 
 describe('a measurement without a result', () => {
-  it('says which data provider refused, and why', async () => {
+  it('reports which data provider refused, and why', async () => {
     const { name } = await w.consumer.create(asking(w, 'reach', w.streamly, w.chirper));
     const requisition = await requisitionOf(w.chirper, name!);
     await w.chirper.client.refuseRequisition({
@@ -413,7 +416,7 @@ describe('a measurement without a result', () => {
     });
   });
 
-  it('says that it was cancelled, and has nothing to open', async () => {
+  it('reports that it was cancelled, and rejects open() with RESULT_ABSENT', async () => {
     const { name } = await w.consumer.create(asking(w));
     const cancelled = await w.acme.client.cancelMeasurement({ name: name! });
     await expect(w.consumer.wait(name!)).rejects.toMatchObject({ reason: 'CANCELLED' });

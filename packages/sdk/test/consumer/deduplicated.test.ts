@@ -19,7 +19,7 @@ const request = (): MeasurementRequest => ({
   privacy: PRIVACY,
 });
 
-it('is computed by three duchies that the consumer accepts, and verified against their aggregator', async () => {
+it('a deduplicated reach is computed by three accepted duchies, and names its aggregator and workers', async () => {
   const consumer = accepting(w.duchyNames);
   const { name } = await consumer.create(request());
   await w.compute(name!, deduplicatedReach(640n));
@@ -34,7 +34,7 @@ it('is computed by three duchies that the consumer accepts, and verified against
   });
 });
 
-it('may be of a sample that goes beyond 1, and on at 0', async () => {
+it('a deduplicated reach can be of a VID sample that wraps around from 1 to 0', async () => {
   const consumer = accepting(w.duchyNames);
   const asked = { ...request(), vidSampling: { start: 0.75, width: 0.5 } };
   const { name } = await consumer.create(asked);
@@ -47,7 +47,7 @@ it('may be of a sample that goes beyond 1, and on at 0', async () => {
   expect(reach!.variance).toBeCloseTo((640 * 360) / 999 + 4 * 18.607 ** 2, 0);
 });
 
-it('is not waited for where one of the three is not accepted', async () => {
+it('measure() rejects a deduplicated reach with DUCHY_UNKNOWN if one of the duchies is not accepted', async () => {
   const { firstWorker, secondWorker, aggregator } = w.duchies;
   await expect(accepting([firstWorker.name, secondWorker.name]).measure(request())).rejects.toMatchObject({
     name: 'ProtocolRejected',
@@ -56,7 +56,7 @@ it('is not waited for where one of the three is not accepted', async () => {
   });
 });
 
-it('is accepted later, with the same request ID, once the duchies are', async () => {
+it('a rejected measurement is accepted later with the same requestId once its duchies are accepted', async () => {
   const asked = { ...request(), requestId: 'weekly' };
   const error = await accepting([])
     .create(asked)

@@ -80,12 +80,12 @@ describe('reading an event group', () => {
     expect(metadata!.message).toMatchObject({ $typeName: 'shows.Episode', title: 'Grüße 🎬' });
   });
 
-  it('decodes readable metadata in the same way', async () => {
+  it('decodes unencrypted metadata in the same way', async () => {
     const name = await describeGroup(readable({ '@type': TYPE, ...EPISODE }));
     expect((await w.consumer.readEventGroup(name)).metadata).toMatchObject(EXPECTED);
   });
 
-  it('has no metadata where there is none', async () => {
+  it('returns no metadata if the event group has none', async () => {
     const name = await describeGroup({});
     expect(await w.consumer.readEventGroup(name)).toEqual({ eventGroup: expect.objectContaining({ name }) });
   });
@@ -103,10 +103,10 @@ describe('reading an event group', () => {
   });
 });
 
-describe('metadata that cannot be read', () => {
+describe('unreadable metadata', () => {
   const faults: [string, string, () => Promise<object>][] = [
     [
-      'that was encrypted for somebody else',
+      'that was encrypted for another key',
       'NO_MATCHING_KEY',
       async () => encrypted(packed(), (await createEncryptionKeysets()).publicKeyset),
     ],
@@ -116,32 +116,32 @@ describe('metadata that cannot be read', () => {
       () => encrypted(packed({ typeUrl: typeUrl('shows.Movie') })),
     ],
     [
-      'whose descriptor is not there',
+      'whose descriptor does not exist',
       'DESCRIPTOR_NOT_FOUND',
       () => encrypted(packed({ eventGroupMetadataDescriptor: `${descriptor}x` })),
     ],
     [
-      'whose descriptor is none',
+      'whose descriptor has an invalid name',
       'DESCRIPTOR_NOT_FOUND',
       () => encrypted(packed({ eventGroupMetadataDescriptor: '../../secrets' })),
     ],
     ['that names no descriptor', 'METADATA_MALFORMED', () => encrypted(Uint8Array.of())],
     [
-      'that is no message of its type',
+      'that is not a message of its type',
       'METADATA_MALFORMED',
       () => encrypted(packed({ value: Uint8Array.of(0x0a, 0x7f) })),
     ],
-    ['that is nothing at all', 'METADATA_MALFORMED', () => encrypted(Uint8Array.of(0xff, 0xff))],
+    ['that is not protobuf', 'METADATA_MALFORMED', () => encrypted(Uint8Array.of(0xff, 0xff))],
   ];
 
-  it.each(faults)('%s: says so (%s)', async (_what, code, make) => {
+  it.each(faults)('%s throws MetadataUnreadable with the code %s', async (_what, code, make) => {
     const name = await describeGroup(await make());
     const error = await w.consumer.readEventGroup(name).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(MetadataUnreadable);
     expect(error).toMatchObject({ code, eventGroup: name });
   });
 
-  it('keeps no list from going on', async () => {
+  it('does not stop a list, which yields its error and all other event groups', async () => {
     const names: string[] = [];
     const codes: (string | undefined)[] = [];
     for (const [, code, make] of faults) {
@@ -160,7 +160,7 @@ describe('metadata that cannot be read', () => {
   });
 });
 
-it('asks for a descriptor once in a list, and again in the next: it may have been replaced', async () => {
+it('a list of event groups requests each descriptor once, and the next list requests it again', async () => {
   const asked: string[] = [];
   const client = createClient({
     baseUrl: w.exchange.url,
@@ -184,7 +184,7 @@ it('asks for a descriptor once in a list, and again in the next: it may have bee
   expect(await list()).toBe(2);
 });
 
-it('reads what it can of a message that the descriptor no longer explains whole', async () => {
+it('reading an event group decodes metadata with a field that its descriptor does not define', async () => {
   const name = await describeGroup(readable({ '@type': TYPE, ...EPISODE }));
   const id = name.split('/').at(-1);
   // Append field number 15000, a varint that the descriptor does not define.
@@ -201,7 +201,7 @@ it('reads what it can of a message that the descriptor no longer explains whole'
   expect(metadata).toMatchObject(EXPECTED);
 });
 
-it('lists on past a small message that would print ten times what one may', async () => {
+it('a list of event groups continues after a small message that exceeds the size limit as JSON', async () => {
   // Decoded metadata can be much larger in JSON than in binary, because JSON repeats a field's name for each message
   // that contains the field.
   const long = 'a'.repeat(512);
@@ -243,7 +243,7 @@ it('lists on past a small message that would print ten times what one may', asyn
   await expect(w.consumer.readEventGroup(names[1]!)).rejects.toBeInstanceOf(MetadataUnreadable);
 });
 
-it('does not repeat a type name of any length in its error', async () => {
+it('the error for an unknown type has at most 1000 characters, even if the type name is longer', async () => {
   const endless = packed({ typeUrl: typeUrl(`shows.${'🎬'.repeat(20_000)}`) });
   const name = await describeGroup(await encrypted(endless));
   const error = await w.consumer.readEventGroup(name).catch((thrown) => thrown);

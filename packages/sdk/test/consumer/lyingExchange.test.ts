@@ -40,7 +40,7 @@ async function readersOf(x: LyingExchange): Promise<string[]> {
   return readers;
 }
 
-describe('a consumer encrypts only for whom it asked:', () => {
+describe('a consumer that requests a measurement from a lying exchange', () => {
   const chirpersParty = (x: LyingExchange) => (e: Exchanged) =>
     e.path === STREAMLY ? x.resources.get(CHIRPER) : e.reply;
   const chirpersPartyRenamed = (x: LyingExchange) => (e: Exchanged) =>
@@ -53,12 +53,15 @@ describe('a consumer encrypts only for whom it asked:', () => {
         )
       : e.reply;
   const lies: [string, typeof chirpersParty][] = [
-    ['another provider is returned', chirpersParty],
-    ['another provider is returned under its name', chirpersPartyRenamed],
-    ['another provider, its certificate and its key are returned under its names', chirpersAsStreamlys],
+    ['the exchange returns another provider', chirpersParty],
+    ['the exchange returns another provider under the requested name', chirpersPartyRenamed],
+    [
+      'the exchange returns another provider, its certificate and its key under the requested names',
+      chirpersAsStreamlys,
+    ],
   ];
 
-  it.each(lies)('%s', async (_what, lie) => {
+  it.each(lies)('encrypts nothing if %s', async (_what, lie) => {
     const x = await startLyingExchange();
     x.tell(lie(x));
     expect(await failure(consumerOf(x).create(asking(SECRET, STREAMLY)))).toBe(
@@ -67,7 +70,7 @@ describe('a consumer encrypts only for whom it asked:', () => {
     expect(await readersOf(x)).toEqual([]);
   });
 
-  it.each(lies)('%s, where one root issued the certificates of all', async (_what, lie) => {
+  it.each(lies)('encrypts nothing more if %s and all certificates have the same root', async (_what, lie) => {
     const root = await createRoot('Root of all', Date.now());
     const x = await startLyingExchange(root);
     await consumerOf(x, root.certificatePem).create(asking(SECRET, STREAMLY));
@@ -80,7 +83,7 @@ describe('a consumer encrypts only for whom it asked:', () => {
   });
 });
 
-describe('a consumer opens only what it asked:', () => {
+describe('a consumer of a lying exchange', () => {
   let x: LyingExchange;
   let consumer: Consumer;
   const ONE = asking('a', STREAMLY, CHIRPER);
@@ -106,7 +109,7 @@ describe('a consumer opens only what it asked:', () => {
   const without = <T>(record: Record<string, T> | undefined, name: string) =>
     Object.fromEntries(Object.entries(record!).filter(([key]) => key !== name));
 
-  it('opens what is as it was created, in another process too', async () => {
+  it('opens an unchanged measurement, also with another consumer instance', async () => {
     const { total, dataProviders } = await consumerOf(x).open(one);
     expect(total.reach!.bounds).toEqual([100, 150]);
     expect(dataProviders.map(({ name }) => name).sort()).toEqual([CHIRPER, STREAMLY]);
@@ -114,13 +117,13 @@ describe('a consumer opens only what it asked:', () => {
     expect(request.total.reach!.bounds).toEqual([100, 150]);
   });
 
-  it('a provider that was dropped, with its result', async () => {
+  it('rejects a measurement without one of its providers and its result', async () => {
     const results = one.results!.filter(({ certificate }) => !certificate.startsWith(CHIRPER));
     const dataProviders = without(one.dataProviders, CHIRPER);
     expect(await opened({ results, dataProviders })).toMatch(/^ResultRejected /);
   });
 
-  it('a provider in the place of another', async () => {
+  it('rejects a measurement in which one provider was replaced by another', async () => {
     const replaced = {
       ...without(one.dataProviders, CHIRPER),
       [DAILYNEWS]: one.dataProviders![CHIRPER]!,
@@ -139,7 +142,7 @@ describe('a consumer opens only what it asked:', () => {
     );
   });
 
-  it('a spec that was altered, or signed by somebody else', async () => {
+  it('rejects a spec that was altered, or that has the signature of another spec', async () => {
     const message = Uint8Array.from(one.measurementSpec!.message);
     message[message.length - 1]! ^= 1;
     expect(await opened({ measurementSpec: { ...one.measurementSpec!, message } })).toMatch(
@@ -151,15 +154,15 @@ describe('a consumer opens only what it asked:', () => {
     );
   });
 
-  it('the spec of another measurement', async () => {
+  it('rejects the spec of another measurement', async () => {
     expect(await opened({ measurementSpec: other.measurementSpec! })).toMatch(/^ResultRejected /);
   });
 
-  it('another reference of the caller', async () => {
+  it('rejects another measurementReferenceId', async () => {
     expect(await opened({ measurementReferenceId: 'job 8' })).toMatch(/^ResultRejected /);
   });
 
-  it('results of another measurement of the same consumer, type and providers', async () => {
+  it('rejects results of another measurement of the same consumer, type and providers', async () => {
     expect(await opened({ results: other.results! })).toBe('ResultRejected NO_MATCHING_KEY');
     const mixed = one.results!.map((result) =>
       result.certificate.startsWith(CHIRPER)
@@ -169,12 +172,12 @@ describe('a consumer opens only what it asked:', () => {
     expect(await opened({ results: mixed })).toBe('ResultRejected NO_MATCHING_KEY');
   });
 
-  it('an extra result, beside the good ones', async () => {
+  it('rejects an extra result in addition to the valid ones', async () => {
     const extra = { ...one.results![0]!, certificate: `${DAILYNEWS}/certificates/c1` };
     expect(await opened({ results: [...one.results!, extra] })).toBe('ResultRejected SIGNER_FOREIGN');
   });
 
-  it('one measurement under the name of another, where it knows the request', async () => {
+  it('rejects a measurement under the name of another if it knows the request', async () => {
     const swapped = { ...other, name: one.name! };
     expect(await failure(consumer.open(swapped, { request: ONE }))).toBe('ResultRejected REQUEST_MISMATCH');
     const answering = async (name: string) => {
@@ -188,7 +191,7 @@ describe('a consumer opens only what it asked:', () => {
     expect(await failure(consumer.measure(ONE))).toMatch(/^ResultRejected /);
   });
 
-  it('a measurement that was made with its long-lived key, unless its spec or its providers were changed', async () => {
+  it('opens a measurement that uses its long-lived key, and rejects changed providers or a changed spec signature', async () => {
     const { name: acme, encryptionPublicKey, privateKeyPem, certificate } = x.of(ACME);
     const { spec, dataProviders } = readRequest(ONE);
     const signer = await createSigner(privateKeyPem);
@@ -245,7 +248,7 @@ describe('a consumer opens only what it asked:', () => {
     ).toBe('ResultRejected CERTIFICATE_OF_ANOTHER_PARTY');
   });
 
-  it('a measurement that it signed with an earlier certificate', async () => {
+  it('opens a measurement that it signed with an earlier certificate, and rejects an invalid signature', async () => {
     const { identity, ...credentials } = x.of(ACME);
     const { root, keysets } = identity;
     const now = Date.now();
@@ -267,7 +270,7 @@ describe('a consumer opens only what it asked:', () => {
     expect(await failure(later.open(broken))).toBe('ResultRejected SIGNATURE_INVALID');
   });
 
-  it('another measurement than the one it sent, or under the name of another consumer', async () => {
+  it('rejects a create response with another measurement or with the name of another consumer', async () => {
     x.tell((e) => (e.method === 'POST' ? x.resources.get(other.name!) : e.reply));
     expect(await failure(consumer.create(ONE))).toBe('UnexpectedResponse');
     x.tell((e) =>
@@ -276,7 +279,7 @@ describe('a consumer opens only what it asked:', () => {
     expect(await failure(consumer.create(ONE))).toBe('UnexpectedResponse');
   });
 
-  it('another measurement as the one that was created with its request ID', async () => {
+  it('rejects another measurement as the existing one of its requestId', async () => {
     const reused = (existing: string) => ({
       error: {
         code: 409,

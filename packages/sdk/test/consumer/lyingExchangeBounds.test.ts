@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { EVENT_GROUP_METADATA_TYPE_URL, packEventGroupMetadata } from '../../src/index.ts';
 import { ACME, consumerOf, type Json, STREAMLY, startLyingExchange } from './lyingExchange.ts';
 
-describe('a consumer reads only so much:', () => {
+describe('a consumer of a lying exchange', () => {
   const json = { headers: { 'content-type': 'application/json' } };
   /** Creates a response body that never ends, and records how much of the body was read. */
   function endless(chunk: Uint8Array) {
@@ -22,7 +22,7 @@ describe('a consumer reads only so much:', () => {
     return { taken, body };
   }
 
-  it('a response that does not end', async () => {
+  it('rejects and cancels a response that exceeds maxResponseBytes', async () => {
     const x = await startLyingExchange();
     const chunk = new TextEncoder().encode(' '.repeat(64 * 1024));
     const { taken, body } = endless(chunk);
@@ -36,7 +36,7 @@ describe('a consumer reads only so much:', () => {
     expect(taken.bytes).toBeLessThan(2_000_000);
   });
 
-  it('an error that does not end', async () => {
+  it('rejects an error response that exceeds 1 MiB', async () => {
     const x = await startLyingExchange();
     const { taken, body } = endless(new Uint8Array(64 * 1024).fill(32));
     x.tell(() => new Response(body, { ...json, status: 500 }));
@@ -45,7 +45,7 @@ describe('a consumer reads only so much:', () => {
     expect(taken.bytes).toBeLessThan(2_000_000);
   });
 
-  it('a response that drips', async () => {
+  it('times out on a response that arrives byte by byte', async () => {
     const x = await startLyingExchange();
     const timers: NodeJS.Timeout[] = [];
     x.tell(() => {
@@ -62,7 +62,7 @@ describe('a consumer reads only so much:', () => {
     for (const timer of timers) clearTimeout(timer);
   });
 
-  it('a response of millions of values', async () => {
+  it('rejects a response with more than 2,000,000 keys and values', async () => {
     const x = await startLyingExchange();
     x.tell(() => new Response(`{"name": [${'0,'.repeat(2_000_001)}0]}`, json));
     await expect(x.client({ maxAttempts: 1 }).getParty({ name: STREAMLY })).rejects.toThrow(
@@ -72,14 +72,14 @@ describe('a consumer reads only so much:', () => {
 
   it.each<[string, (page: number) => Json]>([
     [
-      'in a circle',
+      'its page tokens repeat',
       (page) => ({
         eventGroups: [{ name: `${ACME}/eventGroups/g`, measurementConsumer: ACME, state: 'ACTIVE' }],
         nextPageToken: `t${page % 7}`,
       }),
     ],
-    ['of empty pages', (page) => ({ eventGroups: [], nextPageToken: `t${page}` })],
-  ])('a list that never ends, %s', async (_what, reply) => {
+    ['its pages are empty', (page) => ({ eventGroups: [], nextPageToken: `t${page}` })],
+  ])('rejects a list that never ends: %s', async (_what, reply) => {
     const x = await startLyingExchange();
     let pages = 0;
     x.tell(() => {
@@ -89,7 +89,7 @@ describe('a consumer reads only so much:', () => {
     await expect(Array.fromAsync(consumerOf(x).listEventGroups())).rejects.toThrow('The list does not end');
   });
 
-  it('one bad event group, which ends no list', async () => {
+  it('lists every event group even if the metadata of some is invalid', async () => {
     const x = await startLyingExchange();
     const { encryptionPublicKey } = x.of(ACME);
     const descriptor = `${STREAMLY}/eventGroupMetadataDescriptors/d`;

@@ -217,7 +217,9 @@ const SCENARIOS: Scenario[] = [
   askAgent,
 ];
 
-it(`believes none of ${RUNS} lies`, { timeout: 60_000 + RUNS * 200 }, async () => {
+it(`${RUNS} false replies cause no false result, no wrong encryption, and no answer to an unsigned request`, {
+  timeout: 60_000 + RUNS * 200,
+}, async () => {
   console.log(`lying exchange: MEX_FUZZ_SEED=${SEED}`);
   const earlier = x.log.slice();
   const outcomes = new Map<string, number>();

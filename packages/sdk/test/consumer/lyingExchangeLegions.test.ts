@@ -69,8 +69,8 @@ beforeAll(async () => {
 });
 beforeEach(() => x.tell(honest));
 
-describe('a consumer opens what the aggregator of a ring signed', () => {
-  it('as one figure of all providers, with its interval and by whom', async () => {
+describe('a consumer that opens the result of a ring', () => {
+  it('returns one figure for all providers, with its standard deviation, its noise and its duchies', async () => {
     const { total, dataProviders } = await consumer.open(done.reachOnlyLiquidLegionsV2, { request: REQUEST });
     expect(dataProviders).toEqual([{ name: STREAMLY }, { name: CHIRPER }]);
     const { reach, ...how } = total.deduplicated!;
@@ -85,7 +85,7 @@ describe('a consumer opens what the aggregator of a ring signed', () => {
     });
   });
 
-  it('with frequencies, each share and count with its interval', async () => {
+  it('returns frequencies, with a standard deviation for each share and count', async () => {
     const { total } = await consumer.open(done.liquidLegionsV2, { request: FREQUENCIES });
     const { reach, frequency, frequencyMethodology } = total.deduplicated!;
     expect(reach!.value).toBe(40_000);
@@ -102,7 +102,7 @@ describe('a consumer opens what the aggregator of a ring signed', () => {
     }
   });
 
-  it('of two duchies, or of eleven', async () => {
+  it('accepts a ring of two duchies, and of eleven', async () => {
     const workers = Array.from({ length: 10 }, (_, i) => (i < 2 ? [ALPHA, BETA][i]! : `duchies/d${i}`));
     const accepting = consumerOf(x, undefined, [...workers, GAMMA]);
     for (const some of [[ALPHA], workers]) {
@@ -112,7 +112,7 @@ describe('a consumer opens what the aggregator of a ring signed', () => {
     }
   });
 
-  it('without an interval where the aggregator does not say which noise it has', async () => {
+  it('returns an infinite variance if the aggregator does not name its noise mechanism', async () => {
     const methodology = { case: 'reachOnlyLiquidLegionsV2', value: {} } as const;
     const silent = await measured(REACH_ONLY_LEGIONS, REQUEST, { reach: { value: 5n, methodology } });
     const { total } = await consumer.open(silent);
@@ -127,7 +127,7 @@ const changed = (protocol: Legions, changes: Partial<LiquidLegionsV2Config>) =>
   }) as Pick<Measurement, 'protocolConfig'>;
 
 describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)(
-  'a consumer is not deceived about duchies in a ring: %s with',
+  'a consumer that opens a false %s result',
   (protocol) => {
     const opened = (changes: Partial<Measurement>) =>
       failure(consumer.open({ ...done[protocol], ...changes }));
@@ -141,20 +141,20 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)(
     it.each<[string, Partial<LiquidLegionsV2Config>, string]>([
       ['an aggregator that it does not accept', { aggregator: MALLORY }, 'DUCHY_UNKNOWN'],
       ['a worker that it does not accept', { workers: [ALPHA, MALLORY] }, 'DUCHY_UNKNOWN'],
-      ['a worker more, that it does not accept', { workers: [ALPHA, BETA, MALLORY] }, 'DUCHY_UNKNOWN'],
-      ['one duchy in two places', { workers: [BETA, BETA] }, 'DUCHY_REPEATED'],
+      ['an additional worker that it does not accept', { workers: [ALPHA, BETA, MALLORY] }, 'DUCHY_UNKNOWN'],
+      ['one duchy as two workers', { workers: [BETA, BETA] }, 'DUCHY_REPEATED'],
       ['one duchy as worker and aggregator', { workers: [ALPHA, GAMMA] }, 'DUCHY_REPEATED'],
       ['no worker', { workers: [] }, 'PROTOCOL_UNSUPPORTED'],
       ['a worker as the aggregator', { workers: [GAMMA, BETA], aggregator: ALPHA }, 'SIGNER_FOREIGN'],
-      ['no noise where there is some', { noiseMechanism: 'NONE' }, 'PROTOCOL_MISMATCH'],
-      ['other noise than there is', { noiseMechanism: 'GEOMETRIC' }, 'PROTOCOL_MISMATCH'],
+      ['the noise mechanism NONE instead of the signed one', { noiseMechanism: 'NONE' }, 'PROTOCOL_MISMATCH'],
+      ['another noise mechanism than the signed one', { noiseMechanism: 'GEOMETRIC' }, 'PROTOCOL_MISMATCH'],
       ['a decay rate beyond the limit', { decayRate: 101 }, 'PROTOCOL_UNSUPPORTED'],
       ['a sketch beyond the limit', { maxSize: 1_000_001 }, 'PROTOCOL_UNSUPPORTED'],
-    ])('%s', async (_what, changes, code) => {
+    ])('rejects %s', async (_what, changes, code) => {
       expect(await opened(changed(protocol, changes))).toBe(`ResultRejected ${code}`);
     });
 
-    it('a result of a provider, of a worker, two of the aggregator, or none', async () => {
+    it('rejects the result of a provider or a worker, two results of the aggregator, and no result', async () => {
       const [good] = done[protocol].results!;
       expect(await opened({ results: [await signedBy(STREAMLY, honestResult())] })).toBe(
         'ResultRejected SIGNER_FOREIGN',
@@ -166,12 +166,12 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)(
       expect(await opened({ results: [] })).toBe('ResultRejected SIGNER_MISSING');
     });
 
-    it('the signature of a worker under the name of the aggregator', async () => {
+    it('rejects the signature of a worker under the name of the aggregator', async () => {
       const renamed = { ...(await signedBy(ALPHA, honestResult())), certificate: `${GAMMA}/certificates/c1` };
       expect(await opened({ results: [renamed] })).toBe('ResultRejected SIGNATURE_INVALID');
     });
 
-    it('a result of another protocol', async () => {
+    it('rejects the result of another protocol', async () => {
       for (const result of [shuffledReach(7n), protocol === 'liquidLegionsV2' ? reach(7n) : frequency(7n)]) {
         expect(await opened({ results: [await signedBy(GAMMA, result)] })).toBe(
           'ResultRejected PROTOCOL_MISMATCH',
@@ -187,14 +187,14 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)(
       expect(await opened({ protocolConfig: { direct: {} } })).toBe('ResultRejected SIGNER_FOREIGN');
     });
 
-    it('a reach below 0', async () => {
+    it('rejects a reach below 0', async () => {
       const result = protocol === 'liquidLegionsV2' ? frequency(-1n) : reach(-1n);
       expect(await opened({ results: [await signedBy(GAMMA, result)] })).toBe(
         'ResultRejected RESULT_MALFORMED',
       );
     });
 
-    it('another sketch than it was created with, which would change the interval', async () => {
+    it('uses the sketch size of the creation, even if the exchange changes it later', async () => {
       const request = protocol === 'liquidLegionsV2' ? FREQUENCIES : REQUEST;
       x.protocolConfig = protocol === 'liquidLegionsV2' ? LEGIONS : REACH_ONLY_LEGIONS;
       x.tell(async (e) => {
@@ -211,48 +211,48 @@ describe.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)(
   },
 );
 
-describe('a consumer is not deceived about frequencies of a ring:', () => {
+describe('a consumer that opens false frequencies of a ring', () => {
   it.each<[string, Record<string, number>]>([
-    ['a share of more than everybody', { 1: 1.5 }],
-    ['a frequency beyond the last', { 4: 0.5 }],
-  ])('%s', async (_what, shares) => {
+    ['a share above 1', { 1: 1.5 }],
+    ['a frequency above the maximum', { 4: 0.5 }],
+  ])('rejects %s', async (_what, shares) => {
     const wrong = await measured(LEGIONS, FREQUENCIES, frequency(7n, shares as never));
     expect(await failure(consumer.open(wrong))).toBe('ResultRejected RESULT_MALFORMED');
   });
 
-  it('no frequency at all', async () => {
+  it('rejects a result without frequencies', async () => {
     const { reach } = frequency(7n);
     const wrong = await measured(LEGIONS, FREQUENCIES, { reach: reach! });
     expect(await failure(consumer.open(wrong))).toBe('ResultRejected RESULT_TYPE_MISMATCH');
   });
 });
 
-describe('a consumer does not wait for a result of a ring that it will not accept:', () => {
+describe('a consumer that creates a measurement for a ring', () => {
   const ring = (changes: object) => ({ liquidLegionsV2: { ...LEGIONS.liquidLegionsV2, ...changes } });
   const sampled = { ...FREQUENCIES, vidSampling: { start: 0.75, width: 0.5 } };
   it.each<[string, Json, MeasurementRequest, string]>([
     ['an unknown aggregator', ring({ aggregator: MALLORY }), FREQUENCIES, 'DUCHY_UNKNOWN'],
-    ['a duchy in two places', ring({ workers: [ALPHA, ALPHA] }), FREQUENCIES, 'DUCHY_REPEATED'],
+    ['one duchy as two workers', ring({ workers: [ALPHA, ALPHA] }), FREQUENCIES, 'DUCHY_REPEATED'],
     ['a decay rate beyond the limit', ring({ decayRate: 101 }), FREQUENCIES, 'PROTOCOL_UNSUPPORTED'],
     [
-      'frequencies up to less than it asks for',
+      'a lower maximum frequency than requested',
       ring({ maximumFrequency: 2 }),
       FREQUENCIES,
       'PROTOCOL_MISMATCH',
     ],
-    ['frequencies by the protocol without', REACH_ONLY_LEGIONS, FREQUENCIES, 'PROTOCOL_MISMATCH'],
-    ['a reach by the protocol with frequencies', LEGIONS, REQUEST, 'PROTOCOL_MISMATCH'],
-    ['a sample that goes beyond 1', LEGIONS, sampled, 'PROTOCOL_MISMATCH'],
-  ])('%s', async (_what, protocolConfig, request, code) => {
+    ['frequencies with the protocol for reach only', REACH_ONLY_LEGIONS, FREQUENCIES, 'PROTOCOL_MISMATCH'],
+    ['a reach with the protocol for frequencies', LEGIONS, REQUEST, 'PROTOCOL_MISMATCH'],
+    ['a VID sample that extends beyond 1', LEGIONS, sampled, 'PROTOCOL_MISMATCH'],
+  ])('rejects %s', async (_what, protocolConfig, request, code) => {
     x.protocolConfig = protocolConfig;
     expect(await failure(consumer.create(request))).toBe(`ProtocolRejected ${code}`);
   });
 });
 
-describe('the protocol that a consumer asks for', () => {
+describe('the requested protocol', () => {
   const asked: MeasurementRequest = { ...REQUEST, protocol: 'reachOnlyLiquidLegionsV2' };
 
-  it('is sent as the only member of protocolConfig, and none where it asks for none', async () => {
+  it('is the only member of protocolConfig, which is missing if no protocol is requested', async () => {
     x.protocolConfig = REACH_ONLY_LEGIONS;
     await consumer.create(asked);
     expect(x.log.at(-1)!.sent.protocolConfig).toEqual({ reachOnlyLiquidLegionsV2: {} });
@@ -260,7 +260,7 @@ describe('the protocol that a consumer asks for', () => {
     expect(x.log.at(-1)!.sent).not.toHaveProperty('protocolConfig');
   });
 
-  it('is part of the request that a measurement is opened for', async () => {
+  it('must match the request with which a measurement is opened', async () => {
     const ofAsked = await measured(REACH_ONLY_LEGIONS, asked, reach(9n));
     expect((await consumer.open(ofAsked, { request: asked })).total.deduplicated!.reach!.value).toBe(9);
     expect(await failure(consumer.open(ofAsked, { request: REQUEST }))).toBe(

@@ -84,8 +84,8 @@ async function signedBy(party: string, result: ResultInit, of = done): Promise<R
   return { certificate, encryptedResult: { ciphertext: fromBase64(ciphertext)!, typeUrl } };
 }
 
-describe('a consumer opens what the aggregator of its duchies signed', () => {
-  it('as one figure of all providers, with its interval and by whom', async () => {
+describe('a consumer that opens the result of its duchies', () => {
+  it('returns one figure for all providers, with its standard deviation, its noise and its duchies', async () => {
     const { total, dataProviders } = await consumer.open(done, { request: REQUEST });
     expect(dataProviders).toEqual([{ name: STREAMLY }, { name: CHIRPER }]);
     expect(Object.keys(total)).toEqual(['deduplicated']);
@@ -101,7 +101,7 @@ describe('a consumer opens what the aggregator of its duchies signed', () => {
     });
   });
 
-  it('with frequencies, each share and count with its interval', async () => {
+  it('returns frequencies, with the standard deviation of each count', async () => {
     const { total } = await consumer.open(await measured(FREQUENCIES, shuffledFrequency()));
     const { reach, frequency, frequencyMethodology } = total.deduplicated!;
     expect(reach!.value).toBe(40_000);
@@ -119,14 +119,14 @@ describe('a consumer opens what the aggregator of its duchies signed', () => {
     expect(deviations[2]).toBeCloseTo(18.607 * Math.sqrt(3), 2);
   });
 
-  it('within what is possible: nobody reached is at least 0, everybody at most all', async () => {
+  it('limits the interval to between 0 and the size of the population', async () => {
     const all = await consumer.open(await measured(REQUEST, shuffledReach(1_000_000n)));
     expect(all.total.deduplicated!.reach!.interval[1]).toBe(1_000_000);
     const nobody = await consumer.open(await measured(REQUEST, shuffledReach(0n)));
     expect(nobody.total.deduplicated!.reach!.interval[0]).toBe(0);
   });
 
-  it('without an interval where the aggregator does not say which noise it has', async () => {
+  it('returns an infinite variance if the aggregator does not name its noise mechanism', async () => {
     const { methodology, value } = shuffledReach(5n).reach!;
     const silent = await measured(REQUEST, { reach: { value: value!, methodology: methodology! } });
     const { total } = await consumer.open(silent);
@@ -134,7 +134,7 @@ describe('a consumer opens what the aggregator of its duchies signed', () => {
   });
 });
 
-describe('a consumer is not deceived about duchies:', () => {
+describe('a consumer that opens a false result of duchies', () => {
   it.each<[string, Partial<ShareShuffleConfig>, string]>([
     ['an aggregator that it does not accept', { aggregator: MALLORY }, 'DUCHY_UNKNOWN'],
     ['a first worker that it does not accept', { firstWorker: MALLORY }, 'DUCHY_UNKNOWN'],
@@ -142,13 +142,13 @@ describe('a consumer is not deceived about duchies:', () => {
     ['one duchy as both workers', { firstWorker: BETA }, 'DUCHY_REPEATED'],
     ['one duchy as worker and aggregator', { aggregator: ALPHA }, 'DUCHY_REPEATED'],
     ['a worker in the role of the aggregator', { aggregator: ALPHA, firstWorker: GAMMA }, 'SIGNER_FOREIGN'],
-    ['no noise where there is some', { noiseMechanism: 'NONE' }, 'PROTOCOL_MISMATCH'],
-    ['other noise than there is', { noiseMechanism: 'GEOMETRIC' }, 'PROTOCOL_MISMATCH'],
-  ])('%s', async (_what, changes, code) => {
+    ['the noise mechanism NONE instead of the signed one', { noiseMechanism: 'NONE' }, 'PROTOCOL_MISMATCH'],
+    ['another noise mechanism than the signed one', { noiseMechanism: 'GEOMETRIC' }, 'PROTOCOL_MISMATCH'],
+  ])('rejects %s', async (_what, changes, code) => {
     expect(await opened(config(changes))).toBe(`ResultRejected ${code}`);
   });
 
-  it('a result of a duchy that it does not accept, with a certificate that its root issued', async () => {
+  it('rejects a result of a duchy that it does not accept, even with a certificate of a trusted root', async () => {
     const root = await createRoot('Root of all', Date.now());
     const shared = await startLyingExchange(root);
     shared.protocolConfig = SHARE_SHUFFLE;
@@ -172,21 +172,21 @@ describe('a consumer is not deceived about duchies:', () => {
     );
   });
 
-  it('the result of a provider as that of the aggregator', async () => {
+  it('rejects the result of a provider as the result of the aggregator', async () => {
     const ofStreamly = await signedBy(STREAMLY, shuffledReach(9n));
     expect(await opened({ results: [ofStreamly] })).toBe('ResultRejected SIGNER_FOREIGN');
     const renamed = { ...ofStreamly, certificate: `${GAMMA}/certificates/c1` };
     expect(await opened({ results: [renamed] })).toBe('ResultRejected SIGNATURE_INVALID');
   });
 
-  it('a certificate of the aggregator that is revoked', async () => {
+  it('rejects a revoked certificate of the aggregator', async () => {
     x.tell((e) =>
       e.path.startsWith(`${GAMMA}/certificates/`) ? { ...e.reply, revocationState: 'REVOKED' } : e.reply,
     );
     expect(await opened({})).toBe('ResultRejected CERTIFICATE_REVOKED');
   });
 
-  it('no result, two of the aggregator, and one of a worker beside it', async () => {
+  it('rejects no result, two results of the aggregator, and an extra result of a worker', async () => {
     const [good] = done.results!;
     expect(await opened({ results: [] })).toBe('ResultRejected SIGNER_MISSING');
     expect(await opened({ results: [good!, good!] })).toBe('ResultRejected SIGNER_REPEATED');
@@ -196,14 +196,14 @@ describe('a consumer is not deceived about duchies:', () => {
     expect(await opened({ results: [good!, ofAlpha] })).toBe('ResultRejected SIGNER_FOREIGN');
   });
 
-  it('the result of another measurement of the same consumer, providers and duchies', async () => {
+  it('rejects the result of another measurement of the same consumer, providers and duchies', async () => {
     expect(await opened({ results: other.results! })).toBe('ResultRejected NO_MATCHING_KEY');
     expect(await failure(consumer.open({ ...other, name: done.name! }, { request: REQUEST }))).toBe(
       'ResultRejected REQUEST_MISMATCH',
     );
   });
 
-  it('less noise, or fewer providers, than it asked for', async () => {
+  it('rejects less noise, or fewer providers, than requested', async () => {
     const spec = fromBinary(specs.MeasurementSpecSchema, done.measurementSpec!.message);
     if (spec.measurementType.case !== 'reach') throw new Error('not a reach');
     spec.measurementType.value.privacyParams!.epsilon = 5;
@@ -216,7 +216,7 @@ describe('a consumer is not deceived about duchies:', () => {
     expect(await opened({ dataProviders })).toBe('ResultRejected SPEC_FOREIGN');
   });
 
-  it('a result of duchies as those of providers, and the other way round', async () => {
+  it('rejects a result of duchies as results of providers, and vice versa', async () => {
     expect(await opened({ protocolConfig: { direct: {} } })).toBe('ResultRejected SIGNER_FOREIGN');
     x.protocolConfig = { direct: {} };
     const { name } = await consumer.create(REQUEST);
@@ -235,7 +235,7 @@ describe('a consumer is not deceived about duchies:', () => {
     return measured(request, result);
   };
 
-  it('two protocols, and none', async () => {
+  it('rejects two protocols, and no protocol', async () => {
     const { honestMajorityShareShuffle } = done.protocolConfig!;
     for (const protocolConfig of [{ direct: {}, honestMajorityShareShuffle }, {}]) {
       expect(await opened({ protocolConfig })).toBe('ResultRejected PROTOCOL_UNSUPPORTED');
@@ -243,17 +243,17 @@ describe('a consumer is not deceived about duchies:', () => {
   });
 
   it.each<[string, ResultInit, MeasurementRequest]>([
-    ['a reach of more people than there are', shuffledReach(1_000_001n), REQUEST],
+    ['a reach above the size of the population', shuffledReach(1_000_001n), REQUEST],
     ['a reach below 0', shuffledReach(-1n), REQUEST],
-    ['a sample of nobody', shuffledReach(0n, 0n), REQUEST],
-    ['a sample of more people than there can be', shuffledReach(1n, 1n << 40n), REQUEST],
-    ['a reach and a frequency of different samples', shuffledFrequency(999n), FREQUENCIES],
-  ])('%s', async (_what, result, request) => {
+    ['a sample size of 0', shuffledReach(0n, 0n), REQUEST],
+    ['a sample size above the limit', shuffledReach(1n, 1n << 40n), REQUEST],
+    ['a reach and a frequency with different sample sizes', shuffledFrequency(999n), FREQUENCIES],
+  ])('rejects %s', async (_what, result, request) => {
     const wrong = await measuredByDuchies(result, request);
     expect(await failure(consumer.open(wrong))).toBe('ResultRejected RESULT_MALFORMED');
   });
 
-  it('a measurement without a result key of its own, whose results could be swapped', async () => {
+  it('rejects a measurement without its own result key, because its results could be swapped', async () => {
     const { encryptionPublicKey, privateKeyPem, certificate } = x.of(ACME);
     const { spec, dataProviders } = readRequest(asking('a', STREAMLY));
     const signer = await createSigner(privateKeyPem);
@@ -284,7 +284,7 @@ describe('a consumer is not deceived about duchies:', () => {
   });
 });
 
-describe('a consumer does not wait for a result that it will not accept:', () => {
+describe('a consumer that creates a measurement for duchies', () => {
   const created = async (protocolConfig: Json, by = consumer, request = REQUEST) => {
     x.protocolConfig = protocolConfig;
     const from = x.log.length;
@@ -303,25 +303,25 @@ describe('a consumer does not wait for a result that it will not accept:', () =>
     ['an unknown worker', shuffle({ secondWorker: MALLORY }), 'DUCHY_UNKNOWN'],
     ['a duchy with two roles', shuffle({ secondWorker: ALPHA }), 'DUCHY_REPEATED'],
     ['two protocols', { ...SHARE_SHUFFLE, direct: {} }, 'PROTOCOL_UNSUPPORTED'],
-  ])('%s', async (_what, protocolConfig, code) => {
+  ])('rejects %s without waiting', async (_what, protocolConfig, code) => {
     expect(await created(protocolConfig)).toBe(`ProtocolRejected ${code}`);
   });
 
-  it('any duchy, where it accepts none', async () => {
+  it('rejects every duchy without waiting if it accepts none', async () => {
     expect(await created(SHARE_SHUFFLE, consumerOf(x))).toBe('ProtocolRejected DUCHY_UNKNOWN');
   });
 
-  it('impressions, which duchies do not compute', async () => {
+  it('rejects impressions without waiting, because duchies do not compute them', async () => {
     const request = { ...REQUEST, type: 'impression', maximumFrequencyPerUser: 3 } as const;
     expect(await created(SHARE_SHUFFLE, consumer, request)).toBe('ProtocolRejected PROTOCOL_MISMATCH');
   });
 
-  it('a sample that goes beyond 1, which no provider takes by itself', async () => {
+  it('rejects a VID sample beyond 1 without waiting if the protocol is direct', async () => {
     const request = { ...REQUEST, vidSampling: { start: 0.75, width: 0.5 } };
     expect(await created({ direct: {} }, consumer, request)).toBe('ProtocolRejected PROTOCOL_MISMATCH');
   });
 
-  it('and names the measurement, which was created', async () => {
+  it('names the created measurement in its error', async () => {
     x.protocolConfig = shuffle({ aggregator: MALLORY });
     await expect(consumer.create(REQUEST)).rejects.toMatchObject({
       measurement: { name: expect.stringMatching(/^measurementConsumers\/acme\/measurements\//) },
@@ -330,7 +330,7 @@ describe('a consumer does not wait for a result that it will not accept:', () =>
   });
 });
 
-it('keeps to the duchies that were named when the measurement was created', async () => {
+it('a consumer rejects a worker that the exchange names as the aggregator after the creation', async () => {
   // A worker cooperates with the exchange. It signs the result, and the exchange then names it as the aggregator.
   x.tell(async (e) => {
     if (e.method === 'POST') await x.setResult(e.reply.name, ALPHA, shuffledReach(1n));

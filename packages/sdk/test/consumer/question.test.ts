@@ -35,7 +35,7 @@ import {
   startLyingExchange,
 } from './lyingExchange.ts';
 
-describe('on an exchange', () => {
+describe('the stored question of a measurement', () => {
   const w = useWorld();
   const TITLE = 'Spring campaign “Ümläut”, women over thirty';
   const FILTER = 'person.age > 30 && person.gender == "FEMALE"';
@@ -57,7 +57,7 @@ describe('on an exchange', () => {
     ],
   });
 
-  it('is what was asked, in another process too, and the database has neither title nor filter in clear', async () => {
+  it('contains the request, and the database and logs have neither its title nor its filter in plain text', async () => {
     const { name } = await w.consumer.create(request());
     const measurement = await w.acme.client.getMeasurement({ name: name! });
     const another = createConsumer({ client: w.acme.client, credentials: w.acme, trust: w.trust });
@@ -90,7 +90,7 @@ describe('on an exchange', () => {
     }
   });
 
-  it('belongs to its request ID: with another title it is another request', async () => {
+  it('is part of the request: another title with the same requestId is rejected', async () => {
     const created = await w.consumer.create(request());
     expect((await w.consumer.create(request())).name).toBe(created.name);
     await expect(w.consumer.create({ ...request(), title: 'Fall' })).rejects.toMatchObject({
@@ -98,7 +98,7 @@ describe('on an exchange', () => {
     });
   });
 
-  it('is not stored where it is too long, and a title has 1 to 200 characters', async () => {
+  it('is not stored if it is too long, and its title must have 1 to 200 characters', async () => {
     const { requestId, ...asked } = request();
     const [provider] = asked.dataProviders;
     const [group] = provider!.eventGroups!;
@@ -123,7 +123,7 @@ describe('on an exchange', () => {
   });
 });
 
-describe('against an exchange that lies', () => {
+describe('a stored question from a lying exchange', () => {
   let x: LyingExchange;
   let consumer: Consumer;
   let one: Measurement;
@@ -156,7 +156,7 @@ describe('against an exchange that lies', () => {
     return packSignedMessage(await (await createSigner(privateKeyPem)).sign(message), typeUrl);
   };
 
-  it('the two are told apart, and one that was dropped is missed by nobody', async () => {
+  it('is read per measurement, and can be missing without preventing open()', async () => {
     expect(await consumer.question(one)).toMatchObject({ title: 'one' });
     expect(await consumer.question(other)).toMatchObject({ title: 'other' });
     const { encryptedQuestion, ...dropped } = one;
@@ -166,18 +166,18 @@ describe('against an exchange that lies', () => {
     expect((await consumer.open(done)).dataProviders).toMatchObject([{ reach: { value: 3 } }]);
   });
 
-  it('one that was swapped does not open, nor one that was altered', async () => {
+  it('is rejected if it was swapped or altered', async () => {
     expect(await withQuestion(other.encryptedQuestion!.ciphertext)).toBe('QuestionRejected NO_MATCHING_KEY');
     const ciphertext = Uint8Array.from(one.encryptedQuestion!.ciphertext);
     ciphertext[ciphertext.length - 1]! ^= 1;
     expect(await withQuestion(ciphertext)).toBe('QuestionRejected DECRYPTION_FAILED');
   });
 
-  it('one that was encrypted again for another measurement is rejected, though it is signed', async () => {
+  it('is rejected if it was encrypted again for another measurement, although it is signed', async () => {
     expect(await sealed(leaked)).toBe('QuestionRejected QUESTION_OF_ANOTHER');
   });
 
-  it('one that somebody else signed is rejected, whatever certificate the exchange shows for it', async () => {
+  it('is rejected if another party signed it, even with a forged certificate from the exchange', async () => {
     const chirpers = await signedWith(x.of(CHIRPER).privateKeyPem);
     expect(await sealed(chirpers)).toBe('QuestionRejected QUESTION_FOREIGN');
     const measurementConsumerCertificate = `${ACME}/certificates/earlier`;
@@ -197,7 +197,7 @@ describe('against an exchange that lies', () => {
     );
   });
 
-  it('a result in its place, and a question that says nothing, are rejected', async () => {
+  it('is rejected if it is a result, a measurement spec, or an empty question', async () => {
     const { encryptedResult } = await x.signedResult(one.name!, STREAMLY, reach(1n));
     const ciphertext = new Uint8Array(Buffer.from(encryptedResult.ciphertext, 'base64'));
     expect(await withQuestion(ciphertext)).toBe('QuestionRejected QUESTION_FOREIGN');
@@ -212,7 +212,7 @@ describe('against an exchange that lies', () => {
     }
   });
 
-  it('one of a measurement that is not its own, or was changed, is not opened', async () => {
+  it('is rejected with the spec of another measurement or with another measurementReferenceId', async () => {
     const { ciphertext } = one.encryptedQuestion!;
     expect(await withQuestion(ciphertext, { measurementSpec: other.measurementSpec! })).toBe(
       'QuestionRejected NONCES_MISMATCH',
@@ -222,7 +222,7 @@ describe('against an exchange that lies', () => {
     );
   });
 
-  it('one that was signed with an earlier key opens as long as its certificate leads to a trusted root', async () => {
+  it('is accepted with an earlier, even expired, certificate as long as its root is trusted', async () => {
     const { identity, ...credentials } = x.of(ACME);
     const { root, keysets } = identity;
     const renewed = await createIdentity({

@@ -107,7 +107,7 @@ function secretsOf({ plan, document, stored: { definition } }: ReportAnswer): st
   ];
 }
 
-it('the report ran, was stored with its answer, and the search finds what is there', async () => {
+it('a report runs and is stored with its answer, and the search finds texts that are present', async () => {
   expect(answer.document.state).toBe('COMPLETE');
   const resource = await w.acme.client.getReport({ name: answer.stored.name });
   expect(resource.measurements!.length).toBeGreaterThanOrEqual(3);
@@ -123,13 +123,13 @@ it('the report ran, was stored with its answer, and the search finds what is the
   expect(found([TITLE], `\\x00${Buffer.from(TITLE).toString('hex')}`)).toEqual([TITLE]);
 });
 
-it('no word, figure, key or hash of it is in the database or in the logs of the exchange', () => {
+it('no word, figure, key or hash of a report is in the database or in the logs of the exchange', () => {
   const secrets = secretsOf(answer);
   expect(secrets.length).toBeGreaterThan(15);
   expect(found(secrets, everything)).toEqual([]);
 });
 
-it('another consumer, a provider and the operator see of it what they see of its measurements', async () => {
+it('another consumer and the operator get 403 for a report, and providers see none of its secrets', async () => {
   const { name, measurements } = await w.acme.client.getReport({ name: answer.stored.name });
   const { measurementConsumers, operator } = w.exchange.dev;
   const others = { globex: measurementConsumers[1]!.token, operator: operator.token };

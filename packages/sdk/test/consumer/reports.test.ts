@@ -107,7 +107,7 @@ describe('a report', () => {
   let planned: PlannedReport;
   let first: ReportAnswer;
 
-  it('is planned with exact charges, and nothing is sent', async () => {
+  it('is planned with its exact charges, without creating a measurement', async () => {
     const before = await measurements();
     planned = await w.consumer.reports.plan(definition());
     const { plan, rehearsal, reused } = planned;
@@ -118,7 +118,7 @@ describe('a report', () => {
     expect(await measurements()).toEqual(before);
   });
 
-  it('asks each need once, and its figures agree with each other', async () => {
+  it('creates each needed measurement once, charges as planned, and returns consistent figures', async () => {
     const { name } = await w.consumer.reports.create(definition());
     first = await run(w.consumer, name);
     expect(first.document.state).toBe('COMPLETE');
@@ -130,7 +130,7 @@ describe('a report', () => {
     expect(first.charges).toEqual(planned.rehearsal.charges);
   });
 
-  it('costs nothing when it runs again, or when another report needs the same', async () => {
+  it('creates no measurement when it runs again, or when another report needs the same ones', async () => {
     const same = await w.consumer.reports.create(definition());
     expect(same.name).toBe(first.stored.name);
     const again = await w.consumer.reports.run(same.name);
@@ -146,7 +146,7 @@ describe('a report', () => {
     expect(await measurements()).toHaveLength(6);
   });
 
-  it('is checked against the signed results, and nobody else can store an answer', async () => {
+  it('is checked against the signed results, and the answer of another report is rejected', async () => {
     const { name } = first.stored;
     const check = await w.consumer.reports.check(name);
     expect(check).toMatchObject({ isStored: true, differences: [], rejected: [] });
@@ -161,7 +161,7 @@ describe('a report', () => {
     await expect(swapping.reports.check(name)).rejects.toMatchObject({ code: 'REPORT_FOREIGN' });
   });
 
-  it('finds a measurement that asks something else, although its signatures are valid', async () => {
+  it('is checked for a measurement of another request, even if its signatures are valid', async () => {
     const { name, measurements: named } = first.stored;
     const [one, two] = [...new Set(named.values())];
     const swapping = consumerWith({
@@ -173,7 +173,7 @@ describe('a report', () => {
     expect(differences.length).toBeGreaterThan(0);
   });
 
-  it('leaves nothing at the exchange that tells what it is about', async () => {
+  it('leaves no title, filter or key in plain text in the database or the logs', async () => {
     const filtered = definition({ segments: { tv: { eventGroups: [groups[0]!], filter: FILTER } } });
     const report = { ...filtered, figures: [{ metric: 'reach' as const, of: ['tv'] }] };
     const { name } = await w.consumer.reports.create(report);
@@ -189,7 +189,7 @@ describe('a report', () => {
   });
 });
 
-describe('a report that is interrupted', () => {
+describe('a run of a report', () => {
   const days = { start: '2026-03-02', end: '2026-03-16', timeZone: 'UTC' };
   const weekly = (more: Partial<ReportDefinition> = {}) =>
     definition({
@@ -198,7 +198,7 @@ describe('a report that is interrupted', () => {
       ...more,
     });
 
-  it('continues with the same measurements', async () => {
+  it('resumes with the same measurements after an interruption', async () => {
     const before = (await measurements()).length;
     const { name } = await w.consumer.reports.create(weekly());
     const interrupt = new AbortController();
@@ -212,7 +212,7 @@ describe('a report that is interrupted', () => {
     expect((await measurements()).length - before).toBe(2);
   });
 
-  it('does not ask twice if it stopped before it could record what it created', async () => {
+  it('creates no measurement twice if an earlier run failed before it recorded them', async () => {
     const before = (await measurements()).length;
     const video = weekly({ segments: { tv: { eventGroups: [groups[1]!] } } });
     const { name } = await w.consumer.reports.create(video);
@@ -225,7 +225,7 @@ describe('a report that is interrupted', () => {
     expect((await measurements()).length - before).toBe(2);
   });
 
-  it('says which figure a refused measurement leaves missing and why, and asks again in the next run', async () => {
+  it('reports which figure is missing after a refusal and why, and requests it again in the next run', async () => {
     const days = { start: '2026-04-06', end: '2026-04-13', timeZone: 'UTC' };
     const report = definition({ interval: days, figures: [{ metric: 'reach', of: ['tv', 'video'] }] });
     const { name } = await w.consumer.reports.create(report);
@@ -242,7 +242,7 @@ describe('a report that is interrupted', () => {
     expect((await run(w.consumer, name)).document.state).toBe('COMPLETE');
   });
 
-  it('does not ask about a period that is not over', async () => {
+  it('creates no measurement of a period that has not ended', async () => {
     const before = (await measurements()).length;
     const year = new Date().getUTCFullYear();
     const days = { start: `${year + 1}-01-05`, end: `${year + 1}-01-12`, timeZone: 'UTC' };
@@ -254,7 +254,7 @@ describe('a report that is interrupted', () => {
     expect((await measurements()).length).toBe(before);
   });
 
-  it('watched, asks for a week as soon as its events are there, and ends with the last one', async () => {
+  it('with watch() measures each week once its events are available, and ends after the last week', async () => {
     const provider = w.streamly;
     const [startTime, soon, later] = ['2026-06-01', '2026-06-08', '2026-06-15'].map(
       (day) => `${day}T00:00:00Z`,
@@ -305,7 +305,7 @@ async function refuseOne(provider: Party): Promise<string> {
   }
 }
 
-it('uses measurements that were made without a report', async () => {
+it('a report can use measurements that were created without a report', async () => {
   const [start, end] = ['2026-05-04', '2026-05-11'];
   const interval = { start: `${start}T00:00:00Z`, end: `${end}T00:00:00Z` };
   const asked = [w.streamly, w.chirper].map(({ name }, i) => ({
@@ -333,7 +333,7 @@ it('uses measurements that were made without a report', async () => {
   expect((await measurements()).length).toBe(before);
 });
 
-it('says what is wrong before anything is asked', async () => {
+it('planning rejects a union without duchies, an unknown event group, and an invalid filter', async () => {
   const plan = (changes: Partial<ReportDefinition>) => w.consumer.reports.plan(definition(changes));
   const all = { sets: { all: 'tv | video' }, figures: [{ metric: 'reach' as const, of: ['all'] }] };
   await expect(plan(all)).rejects.toThrow(/No duchies compute the REACH of/);

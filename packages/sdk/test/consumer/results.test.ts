@@ -17,7 +17,7 @@ const w = useWorld();
 /** The privacy parameters that protect the values that the aggregator sees during the computation. */
 const HIDING = { epsilon: 0.1, delta: 1e-9 };
 
-describe('results that are not what they should be', () => {
+describe('the results of a measurement', () => {
   let measurement: Measurement;
   beforeAll(async () => {
     const asked = asking(w, 'reach', w.streamly, w.chirper);
@@ -37,7 +37,7 @@ describe('results that are not what they should be', () => {
     return fault({ ...measurement, results: change(by(w.streamly), by(w.chirper)) });
   };
 
-  it('are rejected when a bit of the ciphertext is another', async () => {
+  it('are rejected if a bit of a ciphertext was flipped', async () => {
     const flipped = (entry: Results[number]) => {
       const ciphertext = Uint8Array.from(entry.encryptedResult.ciphertext);
       ciphertext[ciphertext.length - 1]! ^= 1;
@@ -46,7 +46,7 @@ describe('results that are not what they should be', () => {
     expect(await altered((a, b) => [a, flipped(b)])).toBe(`DECRYPTION_FAILED ${w.chirper.name}`);
   });
 
-  it('are rejected when they changed places', async () => {
+  it('are rejected if the ciphertexts of two data providers were swapped', async () => {
     const swapped = altered((a, b) => [
       { ...a, encryptedResult: b.encryptedResult },
       { ...b, encryptedResult: a.encryptedResult },
@@ -54,13 +54,13 @@ describe('results that are not what they should be', () => {
     expect(await swapped).toMatch(/^SIGNATURE_INVALID /);
   });
 
-  it('are rejected when one stands for two, when one is missing, and when there are none', async () => {
+  it('are rejected if one is repeated, if one is missing, and if all are missing', async () => {
     expect(await altered((a) => [a, a])).toBe(`SIGNER_REPEATED ${w.streamly.name}`);
     expect(await altered((a) => [a])).toBe(`SIGNER_MISSING ${w.chirper.name}`);
     expect(await altered(() => [])).toMatch(/^SIGNER_MISSING /);
   });
 
-  it('are rejected when somebody signed who was not asked', async () => {
+  it('are rejected if one is signed by a data provider that is not part of the measurement', async () => {
     const [foreign] = (await measured(w, asking(w, 'reach', w.dailynews), [w.dailynews, reach(1n)])).results!;
     const rejected = `SIGNER_FOREIGN ${w.dailynews.name}`;
     expect(await altered((a) => [a, foreign!])).toBe(rejected);
@@ -69,50 +69,50 @@ describe('results that are not what they should be', () => {
     expect(await altered((a, b) => [foreign!, a, b])).toBe(rejected);
   });
 
-  it('are rejected when the certificate named is not of the key that signed', async () => {
+  it('are rejected if the named certificate does not belong to the signing key', async () => {
     const { name } = await w.consumer.create(asking(w));
     await fulfillWith(w.streamly, name!, reach(1n), { privateKeyPem: w.chirper.privateKeyPem });
     expect(await fault(await w.consumer.wait(name!))).toBe(`SIGNATURE_INVALID ${w.streamly.name}`);
   });
 
-  it('are rejected when the certificate is not there', async () => {
+  it('are rejected if the named certificate does not exist', async () => {
     const certificate = `${w.streamly.name}/certificates/none`;
     expect(await altered((a, b) => [{ ...a, certificate }, b])).toBe(
       `CERTIFICATE_MISSING ${w.streamly.name}`,
     );
   });
 
-  it('are rejected when they answer another kind of measurement', async () => {
+  it('are rejected if they are of another measurement type', async () => {
     const { name } = await w.consumer.create(asking(w, 'reach', w.streamly));
     await fulfillWith(w.streamly, name!, impression(9n));
     expect(await fault(await w.consumer.wait(name!))).toBe(`RESULT_TYPE_MISMATCH ${w.streamly.name}`);
   });
 
-  it('are rejected when they are of another measurement of the same type and provider', async () => {
+  it('are rejected if they are of another measurement of the same type and provider', async () => {
     const [other] = (await measured(w, asking(w), [w.streamly, reach(31n)])).results!;
     expect(await altered((_a, b) => [other!, b])).toBe(`NO_MATCHING_KEY ${w.streamly.name}`);
   });
 
   it.each<[string, string, Parameters<typeof fulfillWith>[3]]>([
-    ['no signed message', 'MESSAGE_MALFORMED', { seal: () => Uint8Array.of(0xff, 1, 2) }],
-    ['nothing in them', 'MESSAGE_MALFORMED', { seal: () => new Uint8Array(0) }],
-    ['no result', 'RESULT_MALFORMED', { bytes: Uint8Array.of(0xff, 0xff) }],
-    ['half a result', 'RESULT_MALFORMED', { bytes: new TextEncoder().encode('{"reach": ') }],
-    ['another result', 'RESULT_TYPE_MISMATCH', { bytes: new TextEncoder().encode('{}') }],
-  ])('are rejected with %s in them', async (_what, code, otherwise) => {
+    ['a malformed signed message', 'MESSAGE_MALFORMED', { seal: () => Uint8Array.of(0xff, 1, 2) }],
+    ['no bytes', 'MESSAGE_MALFORMED', { seal: () => new Uint8Array(0) }],
+    ['a malformed result', 'RESULT_MALFORMED', { bytes: Uint8Array.of(0xff, 0xff) }],
+    ['truncated JSON', 'RESULT_MALFORMED', { bytes: new TextEncoder().encode('{"reach": ') }],
+    ['an empty JSON object', 'RESULT_TYPE_MISMATCH', { bytes: new TextEncoder().encode('{}') }],
+  ])('are rejected if they contain %s', async (_what, code, otherwise) => {
     const { name } = await w.consumer.create(asking(w));
     await fulfillWith(w.streamly, name!, reach(1n), otherwise);
     expect(await fault(await w.consumer.wait(name!))).toBe(`${code} ${w.streamly.name}`);
   });
 
-  it('are rejected when they were encrypted for somebody else', async () => {
+  it('are rejected if they were encrypted for another key', async () => {
     const { publicKeyset } = await createEncryptionKeysets();
     const { name } = await w.consumer.create(asking(w));
     await fulfillWith(w.streamly, name!, reach(1n), { keyset: publicKeyset });
     expect(await fault(await w.consumer.wait(name!))).toBe(`NO_MATCHING_KEY ${w.streamly.name}`);
   });
 
-  it('are rejected when nobody vouches for the certificate, and once it is revoked', async () => {
+  it('are rejected if no trusted root issued the certificate, and once the certificate is on hold', async () => {
     const stranger = await createRoot('Stranger', Date.now());
     const { name } = await w.consumer.create(asking(w));
     const { der, privateKeyPem } = await issueLeaf(w.root, 'Streamly again', Date.now(), {
@@ -136,7 +136,7 @@ describe('results that are not what they should be', () => {
     expect(await fault(opened)).toBe(`CERTIFICATE_REVOKED ${w.streamly.name}`);
   });
 
-  it('open with a key that was in use before, and not without it', async () => {
+  it('are opened with a former key, and rejected without it', async () => {
     const { publicKeyset, privateKeyset } = await createEncryptionKeysets();
     const { client } = w.acme;
     const credentials = { ...w.acme, encryptionPublicKey: publicKeyset, encryptionPrivateKey: privateKeyset };
@@ -153,7 +153,7 @@ describe('results that are not what they should be', () => {
     expect((await rotated.open(measurement)).total.reach!.bounds).toEqual([100, 150]);
   });
 
-  it('of a measurement whose content was removed are gone', async () => {
+  it('are rejected with RESULT_ABSENT if the content of the measurement was removed', async () => {
     const { name, state } = measurement;
     const removed = { name: name!, state, deleteTime: '2026-01-01T00:00:00.000000Z' };
     await expect(w.consumer.open(removed)).rejects.toMatchObject({
@@ -162,7 +162,7 @@ describe('results that are not what they should be', () => {
     });
   });
 
-  it('are not opened when duchies computed them', async () => {
+  it('are rejected if they come from duchies that the consumer does not accept', async () => {
     const reachOnlyLiquidLegionsV2 = {
       ...{
         workers: ['duchies/a', 'duchies/b'],

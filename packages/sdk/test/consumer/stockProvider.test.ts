@@ -19,7 +19,7 @@ const REACH = {
   reach: { value: '1234', noise_mechanism: 'CONTINUOUS_GAUSSIAN', deterministic_count_distinct: {} },
 };
 
-it('fulfills a direct measurement, which the consumer verifies and opens', async () => {
+it('a data provider of the public reference system fulfills a direct measurement, which the consumer opens', async () => {
   const asked = asking(w);
   const { name } = await w.consumer.create(asked);
   const seen: unknown[] = [];

@@ -33,7 +33,7 @@ afterAll(async () => {
   expect(await w.exchange.stop()).toEqual([]);
 });
 
-it('a provider with a longer-lived certificate for its results is measured by a consumer that trusts its root', async () => {
+it('a consumer opens the result of a provider that signs it with a second, longer-lived certificate', async () => {
   const { client, name } = w.streamly;
   expect((await client.getParty({ name })).certificate).toBe(w.streamly.certificate);
   expect((await client.getCertificate({ name: `${name}/certificates/preferred` })).name).toBe(second);
@@ -47,7 +47,7 @@ it('a provider with a longer-lived certificate for its results is measured by a 
   expect(result.dataProviders).toMatchObject([{ reach: { value: 120_000 } }]);
 });
 
-it('a provider whose key was signed with a revoked certificate must sign it again, and the consumer is told so', async () => {
+it('a consumer rejects a provider whose key was signed with a revoked certificate until it signs the key again', async () => {
   const { client, name, certificate } = w.streamly;
   await client.revokeCertificate({ name: certificate, body: { revocationState: 'REVOKED' } });
   await expect(w.consumer.create(asking(w, 'reach', w.streamly))).rejects.toMatchObject({

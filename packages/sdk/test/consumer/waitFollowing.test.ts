@@ -14,7 +14,7 @@ const consumer = (fetch: ClientOptions['fetch']) => clientOf(cast.acme, { fetch:
 const cancel = (name: string) => clientOf(cast.acme).cancelMeasurement({ name });
 const cancelled = { name: 'MeasurementFailed', reason: 'CANCELLED' };
 
-it('many waits with one client share one watch, and each ends when its measurement does', async () => {
+it('many waits with one client share one watch, and each ends when its measurement ends', async () => {
   const requests: string[] = [];
   const client = consumer((input, init) => {
     requests.push(asked(input));
@@ -40,7 +40,9 @@ it('many waits with one client share one watch, and each ends when its measureme
   expect(count('measurement')).toBeLessThanOrEqual(120);
 });
 
-it('a change between the first look and the first token is not missed', { timeout: 20_000 }, async () => {
+it('a wait does not miss a change between its first read and the first token of its watch', {
+  timeout: 20_000,
+}, async () => {
   const { name } = await create([cast.streamly]);
   const { promise: isChanged, resolve: changed } = Promise.withResolvers<void>();
   const client = consumer(async (input, init) => {
@@ -59,8 +61,8 @@ it('a change between the first look and the first token is not missed', { timeou
 it.each<[string, () => Promise<Response>]>([
   ['answered with 404', async () => new Response('nginx', { status: 404 })],
   ['answered with 500', async () => new Response('nginx', { status: 500 })],
-  ['cut', async () => Promise.reject(new TypeError('fetch failed'))],
-])('polls where requests for changes are %s, and says so once', async (_how, broken) => {
+  ['cut off', async () => Promise.reject(new TypeError('fetch failed'))],
+])('a wait polls if requests for changes are %s, and calls onPolling once', async (_how, broken) => {
   const { name } = await create([cast.streamly]);
   let looks = 0;
   const client = consumer((input, init) => {
@@ -77,7 +79,7 @@ it.each<[string, () => Promise<Response>]>([
   expect(said).toHaveLength(1);
 });
 
-it('an exchange that is away for a while ends no wait that has begun, and is said to be away and back', async () => {
+it('a running wait survives an outage and reports polling and following once each, but a new wait fails', async () => {
   const { name } = await create([cast.streamly]);
   let [isAway, looks, refused] = [false, 0, 0];
   let cut = new AbortController();

@@ -22,8 +22,8 @@ beforeEach(() => world.begin());
 afterEach(() => expect(world.end()).toEqual([]));
 afterAll(async () => expect(await world.stop()).toEqual([]));
 
-describe('an agent fulfils', () => {
-  it('every type of measurement, and the consumer opens what was computed', async () => {
+describe('an agent', () => {
+  it('fulfills every type of measurement with the correct figure', async () => {
     const population = openPopulation({
       subpopulations: [{ vidRanges: [{ start: 1, end: 40 }], attributes: {} }],
     });
@@ -57,7 +57,7 @@ describe('an agent fulfils', () => {
     expect(world.types().filter((type) => type === 'fulfilled')).toHaveLength(6);
   });
 
-  it('charges each day of the interval once, and nothing for what it refuses', async () => {
+  it('charges each day of the interval once, and nothing for a requisition with an invalid filter', async () => {
     const [good, bad] = [await world.ask(), await world.ask({ filter: 'height > 5' })];
     await world.agent().once();
     expect(await world.stateOf(good)).toBe('FULFILLED');
@@ -71,7 +71,7 @@ describe('an agent fulfils', () => {
     expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
   });
 
-  it('charges every outcome that depends on the events: two files that differ in one line', async () => {
+  it('charges the same for a result and for a refusal if two event files differ in one line', async () => {
     // The first file has 80 distinct ages, which is the limit. The second file has one more, so its requisition is
     // refused.
     const lines = [eventsCsv(), `${eventsCsv()}101,${DAYS[0]} 12:00:00,spring,2.5,99\n`];
@@ -90,7 +90,7 @@ describe('an agent fulfils', () => {
     expect(world.log.at(-1)).toMatchObject({ type: 'refused', justification: 'UNFULFILLABLE' });
   });
 
-  it('refuses a query on which the engine fails again and again, charged once', async () => {
+  it('refuses a requisition after five failures of the query engine, and charges it once', async () => {
     const failing = {
       ...world.events,
       frequencies: () => Promise.reject(new QueryFailed('Out of Memory Error')),
@@ -105,7 +105,7 @@ describe('an agent fulfils', () => {
   });
 });
 
-describe('an agent refuses', () => {
+describe('an agent that refuses a requisition', () => {
   const population = () =>
     world.consumer.create({
       type: 'population',
@@ -115,14 +115,14 @@ describe('an agent refuses', () => {
 
   it.each<[string, () => Promise<Measurement>, Partial<AgentOptions>, string]>([
     [
-      'a filter on what the events do not have',
+      'a filter on an attribute that the events do not have',
       () => world.ask({ filter: 'height > 5' }),
       {},
       'SPEC_INVALID',
     ],
-    ['Gaussian noise asked for without a delta', () => world.ask(), gaussian, 'DECLINED'],
-    ['a population it has no figures of', population, {}, 'DECLINED'],
-  ])('%s', async (_what, ask, options, justification) => {
+    ['Gaussian noise without a delta', () => world.ask(), gaussian, 'DECLINED'],
+    ['a population without population data', population, {}, 'DECLINED'],
+  ])('charges nothing for %s', async (_what, ask, options, justification) => {
     const measurement = await ask();
     await world.agent(options).once();
     const { state, failure } = await world.acme.client.getMeasurement({ name: measurement.name! });
@@ -132,7 +132,7 @@ describe('an agent refuses', () => {
     expect(world.ledger.spending()).toEqual([]);
   });
 
-  it('what the budget does not cover, and names the day to its operator only', async () => {
+  it('sends BUDGET_EXCEEDED, and names the reference and the date only to its operator', async () => {
     world.reopen({ epsilon: 0.5, delta: 0, rho: 0 });
     const asked = [await world.ask(), await world.ask(), await world.ask()];
     let scans = 0;
@@ -156,7 +156,7 @@ describe('an agent refuses', () => {
   });
 });
 
-describe('what may depend on the events is charged like a result:', () => {
+describe('an agent whose outcome may depend on the events', () => {
   /** Events whose first `times` scans fail with the error of `fail`. */
   const broken = (fail: () => Error, times: number): Events => {
     let left = times;
@@ -166,7 +166,7 @@ describe('what may depend on the events is charged like a result:', () => {
     };
   };
 
-  it('an error in the scan, once for all attempts', async () => {
+  it('charges an error in the scan once for all attempts', async () => {
     const measurement = await world.ask();
     const failing = broken(() => new Error('out of memory'), 6);
     const agent = world.agent({ events: failing });
@@ -179,14 +179,14 @@ describe('what may depend on the events is charged like a result:', () => {
     expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
   });
 
-  it('a refusal that the scan led to', async () => {
+  it('charges a refusal that the scan caused', async () => {
     const measurement = await world.ask();
     await world.agent({ events: broken(() => new FilterError('FILTER_LIMIT', 'too many steps'), 1) }).once();
     expect(await world.stateOf(measurement)).toBe('REFUSED');
     expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
   });
 
-  it('the refusal of a requisition during which the agent was killed five times', async () => {
+  it('charges the refusal of a requisition during which the agent was killed five times', async () => {
     const measurement = await world.ask();
     const { name } = await world.requisitionOf(measurement);
     for (let killed = 0; killed < 5; killed++) world.ledger.begin(name, []);
@@ -198,7 +198,7 @@ describe('what may depend on the events is charged like a result:', () => {
     expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
   });
 
-  it('a scan whose requisition was withdrawn meanwhile: the charge would tell how long it took', async () => {
+  it('charges a scan whose requisition was withdrawn during the scan', async () => {
     const measurement = await world.ask();
     const slow: Events = {
       ...world.events,

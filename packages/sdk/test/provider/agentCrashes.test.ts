@@ -87,7 +87,7 @@ async function answersIn(path: string, asked: Measurement[]): Promise<string[]> 
 
 const each = <T>(count: number, value: T) => Array.from({ length: count }, () => value);
 
-it('failures between result and fulfillment: every resend is the same bytes, every charge is there once', async () => {
+it('an agent resends the same bytes and charges once after failures between result and fulfillment', async () => {
   const [count, times] = [rounds(20, 3), rounds(10, 2)];
   const asked = await Promise.all(
     each(count, 0).map(() => world.ask({ privacy: { epsilon: 0.1, delta: 0 } })),
@@ -178,7 +178,7 @@ function startAgent(ledger: string, dieBefore?: AgentJob['dieBefore']) {
   return { lines, ended, kill, said };
 }
 
-it(`${KILLS_AT_EACH} × a kill between charge and scan, then between result and fulfillment: one charge, one result`, async () => {
+it(`${KILLS_AT_EACH} kills each between charge and scan and before fulfillment lead to one charge and one result`, async () => {
   const path = join(world.directory, 'kills.sqlite');
   const asked = [await world.ask(), await world.ask()];
   for (let kills = 0; kills < KILLS_AT_EACH; kills++) {
@@ -209,7 +209,7 @@ it(`${KILLS_AT_EACH} × a kill between charge and scan, then between result and 
 
 // The test above kills the agent at the two points where work could be repeated. This test kills it at random points.
 it.runIf(isStress)(
-  `${KILLS} kills at any point while requisitions arrive: each is fulfilled or refused, exactly once`,
+  `${KILLS} kills at random points leave every requisition fulfilled or refused exactly once`,
   async () => {
     const path = join(world.directory, 'random.sqlite');
     const arrivals = 4;

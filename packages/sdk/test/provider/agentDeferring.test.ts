@@ -50,7 +50,7 @@ function askUntil(days: number, filter?: string) {
   return world.ask({ dataProviders: [{ name: world.streamly.name, eventGroups }] } as never);
 }
 
-it('defers without a word of what is selected, is charged nothing, and looks again when it said', async () => {
+it('an agent defers without naming the selected events, charges nothing, and retries at the announced time', async () => {
   await record(-3);
   const measurement = await askUntil(-1);
   const agent = world.agent({ clock });
@@ -82,7 +82,7 @@ it('defers without a word of what is selected, is charged nothing, and looks aga
   expect(await world.stateOf(measurement)).toBe('FULFILLED');
 });
 
-it('leaves a deferred requisition alone until then', async () => {
+it('an agent does not process a deferred requisition again before its deferral ends', async () => {
   await record(-2);
   const measurement = await askUntil(1);
   const stop = new AbortController();
@@ -99,16 +99,19 @@ it('leaves a deferred requisition alone until then', async () => {
 it.each<[string, string | undefined, Partial<AgentOptions>, string]>([
   ['has a filter that cannot be computed', 'shoe_size > 5', {}, 'FILTER_ATTRIBUTE'],
   ['asks for noise that is not offered', undefined, { noise: 'DISCRETE_GAUSSIAN' }, 'DELTA_REQUIRED'],
-])('refuses what %s at once, without waiting for the events', async (_what, filter, changes, sent) => {
-  await record(-2);
-  const measurement = await askUntil(1, filter);
-  expect(await world.agent({ clock, ...changes }).once()).toEqual({ handled: 1, failed: 0 });
-  expect(await world.stateOf(measurement)).toBe('REFUSED');
-  expect(world.types()).toEqual(['received', 'refused']);
-  expect(world.log.at(-1)).toMatchObject({ sent: expect.stringContaining(sent) });
-});
+])(
+  'an agent refuses a requisition that %s immediately, without waiting for the events',
+  async (_what, filter, changes, sent) => {
+    await record(-2);
+    const measurement = await askUntil(1, filter);
+    expect(await world.agent({ clock, ...changes }).once()).toEqual({ handled: 1, failed: 0 });
+    expect(await world.stateOf(measurement)).toBe('REFUSED');
+    expect(world.types()).toEqual(['received', 'refused']);
+    expect(world.log.at(-1)).toMatchObject({ sent: expect.stringContaining(sent) });
+  },
+);
 
-it('defers where there are no files yet either', async () => {
+it('an agent defers a requisition if the event files do not exist yet', async () => {
   await record(-2);
   const measurement = await askUntil(1);
   const events = () => openEvents({ files: join(world.directory, 'tomorrow.csv'), threads: 1 });
@@ -117,14 +120,14 @@ it('defers where there are no files yet either', async () => {
   await world.acme.client.cancelMeasurement({ name: measurement.name! });
 });
 
-it('takes what is recorded a week after the end of what is asked for: no more will come', async () => {
+it('an agent fulfills with the recorded events a week after the end of the interval', async () => {
   await record(-20);
   const measurement = await askUntil(-8);
   expect(await world.agent({ clock }).once()).toEqual({ handled: 1, failed: 0 });
   expect(await world.stateOf(measurement)).toBe('FULFILLED');
 });
 
-it('waits for each of several event groups, and for as long as its settings say', async () => {
+it('an agent waits for every selected event group, but not longer than graceHours', async () => {
   const { streamly, acme } = world;
   const body = { measurementConsumer: acme.name, eventGroupReferenceId: 'spring' };
   const other = (await streamly.client.createEventGroup({ parent: streamly.name, body })).name!;
@@ -150,7 +153,7 @@ it('waits for each of several event groups, and for as long as its settings say'
   expect(await agent.once()).toEqual({ handled: 2, failed: 0 });
 });
 
-it('does not answer before the end of an interval that nobody says the events of are recorded', async () => {
+it('an agent does not answer before the end of an interval if the event group has no data availability', async () => {
   const { streamly, acme } = world;
   const body = { measurementConsumer: acme.name, eventGroupReferenceId: 'spring' };
   const silent = (await streamly.client.createEventGroup({ parent: streamly.name, body })).name!;

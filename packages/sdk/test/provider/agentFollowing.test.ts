@@ -52,7 +52,7 @@ const until = (isTrue: () => boolean | Promise<boolean>) => vi.waitUntil(isTrue,
 const isFulfilled = (measurement: Parameters<AgentWorld['stateOf']>[0]) =>
   until(async () => (await world.stateOf(measurement)) === 'FULFILLED');
 
-it('answers a requisition as soon as it is there, without a poll', async () => {
+it('an agent answers a new requisition without a poll', async () => {
   await whileRunning({ pollMs: NEVER_MS }, async () => {
     // Wait for the first two polls: one when the agent starts, and one when it begins to follow changes.
     await until(() => lists === 2);
@@ -63,7 +63,7 @@ it('answers a requisition as soon as it is there, without a poll', async () => {
   expect(world.types()).toEqual(['received', 'fulfilled']);
 });
 
-it('polls where changes cannot be followed, says so once, and once that they are followed again', async () => {
+it('an agent polls if it cannot follow changes, and logs the start and the end of the polling once each', async () => {
   areChangesBroken = true;
   const said = () => world.types().filter((type) => type === 'polling' || type === 'following');
   await whileRunning({ pollMs: 400 }, async () => {
@@ -98,7 +98,7 @@ describe('a deferred requisition', () => {
   const isDeferred = (times = 1) =>
     until(() => world.types().filter((type) => type === 'deferred').length === times);
 
-  it('is looked at again when the agent said it would', async () => {
+  it('is checked again when its deferral ends', async () => {
     await record(-2);
     await whileRunning({ pollMs: NEVER_MS, clock }, async () => {
       await until(() => lists === 2);
@@ -111,7 +111,7 @@ describe('a deferred requisition', () => {
     });
   });
 
-  it('is looked at as soon as its event group has the events, and not before', async () => {
+  it('is fulfilled as soon as its event group has the events, and not before', async () => {
     await record(-2);
     await whileRunning({ pollMs: NEVER_MS, clock }, async () => {
       await until(() => lists === 2);
@@ -127,7 +127,7 @@ describe('a deferred requisition', () => {
     expect(world.types()).toEqual(['received', 'deferred', 'received', 'fulfilled']);
   });
 
-  it('is looked at when its event group has the events, also where changes cannot be followed', async () => {
+  it('is fulfilled once its event group has the events, even if the agent cannot follow changes', async () => {
     areChangesBroken = true;
     await record(-2);
     await whileRunning({ pollMs: 400, clock }, async () => {
@@ -141,7 +141,7 @@ describe('a deferred requisition', () => {
     });
   });
 
-  it('is deferred for what its event group says now, whose changes lead to no poll where nothing is deferred', async () => {
+  it('uses the current event group, whose changes cause no poll if nothing is deferred', async () => {
     await record(2);
     await whileRunning({ pollMs: NEVER_MS, clock }, async () => {
       await until(() => lists === 2);

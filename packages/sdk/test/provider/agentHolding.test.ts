@@ -36,7 +36,7 @@ const status = () => {
   }
 };
 
-it('holds it, charges nothing, says why to its operator alone, and answers once that is confirmed', async () => {
+it('an agent holds a requisition for an unconfirmed reference without a charge, and answers it once confirmed', async () => {
   const measurement = await world.ask();
   const { name } = await world.requisitionOf(measurement);
   const agent = world.agent({ references: listed() });
@@ -66,7 +66,7 @@ it('holds it, charges nothing, says why to its operator alone, and answers once 
   expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
 });
 
-it('answers by itself while it runs, soon after the operator confirms', async () => {
+it('a running agent answers a held requisition after the operator confirms its reference', async () => {
   const measurement = await world.ask();
   const agent = world.agent({ references: 'unchecked' });
   const done = world.runUntilClosed(agent, measurement);
@@ -76,7 +76,7 @@ it('answers by itself while it runs, soon after the operator confirms', async ()
   expect(world.types()).toEqual(['received', 'held', 'received', 'fulfilled']);
 });
 
-it('holds a question for one reference of several, and what somebody else may not ask is refused, not held', async () => {
+it('an agent holds a requisition if one reference is unconfirmed, but refuses a reference of another consumer', async () => {
   const { streamly, acme } = world;
   const create = async (eventGroupReferenceId: string) =>
     (
@@ -132,7 +132,7 @@ async function observed(events: Events, changes: Partial<AgentOptions>) {
   return { ...seen, spending };
 }
 
-it('shows the same of a reference with no row, with one person and with many, held or answered', async () => {
+it('an agent shows no difference between references with no row, one row and many rows, held or answered', async () => {
   const [header, ...rows] = eventsCsv().split('\n');
   const others = rows.map((row) => row.replace(',spring,', ',other,'));
   const worlds: [string, string[]][] = [

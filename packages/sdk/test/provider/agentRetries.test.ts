@@ -20,7 +20,7 @@ beforeEach(() => world.begin());
 afterEach(() => expect(world.end()).toEqual([]));
 afterAll(async () => expect(await world.stop()).toEqual([]));
 
-describe('an agent tries again, and refuses nothing,', () => {
+describe('an agent', () => {
   const failing = (part: string, times: number, how: typeof fetch): typeof fetch => {
     let left = times;
     return (input, init) =>
@@ -33,36 +33,39 @@ describe('an agent tries again, and refuses nothing,', () => {
   type Failure = [title: string, part: string, how: () => Promise<Response>];
   /** In this list, every part of the exchange fails at least once, and every kind of failure occurs. */
   const FAILURES: Failure[] = [
-    ['while event groups are out of reach', '/eventGroups/', noAnswer],
-    ['while a proxy answers 404 for everything', '/certificates/', replies(404)],
+    ['while event groups are unreachable', '/eventGroups/', noAnswer],
+    ['while a proxy answers 404 for certificates', '/certificates/', replies(404)],
     ['while event groups are answered with 429', '/eventGroups/', replies(429, '5')],
     ['while the requisition itself is answered with 503', '/requisitions/', replies(503)],
-    ['while fulfilments are answered with 401', ':fulfillDirect', replies(401)],
-    ['while fulfilments are answered with 403', ':fulfillDirect', replies(403)],
+    ['while fulfillments are answered with 401', ':fulfillDirect', replies(401)],
+    ['while fulfillments are answered with 403', ':fulfillDirect', replies(403)],
   ];
   const MORE_FAILURES: Failure[] = [
     ['while certificates are answered with 503', '/certificates/', replies(503)],
     ['while certificates are answered with 401', '/certificates/', replies(401)],
     ['while event groups are answered with 403', '/eventGroups/', replies(403)],
-    ['while fulfilments are answered with 429', ':fulfillDirect', replies(429, '5')],
-    ['while fulfilments are answered with 503', ':fulfillDirect', replies(503)],
-    ['while certificates are out of reach', '/certificates/', noAnswer],
-    ['while fulfilments are out of reach', ':fulfillDirect', noAnswer],
+    ['while fulfillments are answered with 429', ':fulfillDirect', replies(429, '5')],
+    ['while fulfillments are answered with 503', ':fulfillDirect', replies(503)],
+    ['while certificates are unreachable', '/certificates/', noAnswer],
+    ['while fulfillments are unreachable', ':fulfillDirect', noAnswer],
   ];
-  it.each<Failure>([...FAILURES, ...(isStress ? MORE_FAILURES : [])])('%s', async (_what, part, how) => {
-    const measurement = await world.ask();
-    const client = world.client({ fetch: failing(part, 2, how), maxAttempts: 1 });
-    const { state } = await world.runUntilClosed(world.agent({ client }), measurement);
-    expect(state).toBe('SUCCEEDED');
-    const waits = world.log.flatMap((event) => (event.type === 'retrying' ? [event.inMs] : []));
-    // The agent must wait before each retry: at least half a second, or at least as long as the exchange asks.
-    expect(waits).toHaveLength(2);
-    expect(Math.min(...waits)).toBeGreaterThanOrEqual(_what.includes('429') ? 5_000 : 500);
-    expect(world.types()).not.toContain('refused');
-    expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
-  });
+  it.each<Failure>([...FAILURES, ...(isStress ? MORE_FAILURES : [])])(
+    'retries without a refusal %s',
+    async (_what, part, how) => {
+      const measurement = await world.ask();
+      const client = world.client({ fetch: failing(part, 2, how), maxAttempts: 1 });
+      const { state } = await world.runUntilClosed(world.agent({ client }), measurement);
+      expect(state).toBe('SUCCEEDED');
+      const waits = world.log.flatMap((event) => (event.type === 'retrying' ? [event.inMs] : []));
+      // The agent must wait before each retry: at least half a second, or at least as long as the exchange asks.
+      expect(waits).toHaveLength(2);
+      expect(Math.min(...waits)).toBeGreaterThanOrEqual(_what.includes('429') ? 5_000 : 500);
+      expect(world.types()).not.toContain('refused');
+      expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
+    },
+  );
 
-  it('while the events are not there, and takes them when they appear', async () => {
+  it('retries while the event file is missing, and uses it when it appears', async () => {
     const files = join(world.directory, 'late.csv');
     let opened: Promise<Events> | undefined;
     const open = () => {
@@ -84,7 +87,7 @@ describe('an agent tries again, and refuses nothing,', () => {
     await (await opened)!.close();
   });
 
-  it('while events that were there are gone', async () => {
+  it('retries while an event file that it opened is missing', async () => {
     const files = join(world.directory, 'gone.csv');
     await writeFile(files, eventsCsv());
     const late = await openEvents({ files, threads: 1 });
@@ -97,7 +100,7 @@ describe('an agent tries again, and refuses nothing,', () => {
     await late.close();
   });
 
-  it('while the exchange does not answer at all, of which it tells once, and once that it is back', async () => {
+  it('retries while the exchange is unreachable, and logs once each that it is unreachable and reachable again', async () => {
     const measurement = await world.ask();
     const client = world.client({ fetch: failing('/requisitions?', 3, noAnswer), maxAttempts: 1 });
     await world.runUntilClosed(world.agent({ client }), measurement);
@@ -108,7 +111,7 @@ describe('an agent tries again, and refuses nothing,', () => {
   });
 });
 
-describe('what happens at the exchange meanwhile', () => {
+describe('an agent that handles requisitions', () => {
   /** Creates a client that runs `happens` before its first request to `part` of the exchange. */
   const before = (part: string, happens: () => Promise<unknown>) => {
     let first = true;
@@ -124,7 +127,7 @@ describe('what happens at the exchange meanwhile', () => {
   const cancel = (measurement: Measurement) => () =>
     world.acme.client.cancelMeasurement({ name: measurement.name! });
 
-  it('a cancellation before the events are read costs nothing', async () => {
+  it('charges nothing if the measurement is cancelled before the events are read', async () => {
     const measurement = await world.ask();
     const client = before('/certificates/', cancel(measurement));
     expect(await world.agent({ client }).once()).toEqual({ handled: 1, failed: 0 });
@@ -132,7 +135,7 @@ describe('what happens at the exchange meanwhile', () => {
     expect(world.ledger.spending()).toEqual([]);
   });
 
-  it('a cancellation before the response is sent leaves the charge', async () => {
+  it('keeps the charge if the measurement is cancelled before the response is sent', async () => {
     const measurement = await world.ask();
     const client = before(':fulfillDirect', cancel(measurement));
     await world.agent({ client }).once();
@@ -140,7 +143,7 @@ describe('what happens at the exchange meanwhile', () => {
     expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
   });
 
-  it('a fulfilment whose answer was lost is found done', async () => {
+  it('recognizes a fulfillment whose response was lost', async () => {
     const measurement = await world.ask();
     let lost = false;
     const losing: typeof fetch = async (input, init) => {
@@ -159,7 +162,7 @@ describe('what happens at the exchange meanwhile', () => {
     expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
   });
 
-  it('a result is charged before it is sent, and sent again as it was when it did not arrive', async () => {
+  it('charges a result before it is sent, and sends the same bytes again if they did not arrive', async () => {
     await world.ask();
     const sent: string[] = [];
     const failingOnce: typeof fetch = (input, init) => {
@@ -175,7 +178,7 @@ describe('what happens at the exchange meanwhile', () => {
     expect(world.spent()).toEqual([0.25, 0.25, 0.25]);
   });
 
-  it('a requisition under way is not taken up a second time, and a stop waits for nothing long', async () => {
+  it('does not start a requisition in progress again, and stops without finishing it', async () => {
     const measurement = await world.ask();
     const stop = new AbortController();
     const slow: typeof fetch = async (input, init) => {
@@ -192,7 +195,7 @@ describe('what happens at the exchange meanwhile', () => {
     await world.agent().once();
   });
 
-  it('more requisitions than a page holds are all answered, so many at once and no more', async () => {
+  it('answers more requisitions than fit on a page, up to its concurrency at the same time', async () => {
     const asked = await Promise.all(Array.from({ length: 7 }, () => world.ask()));
     let [now, most] = [0, 0];
     const log = ({ type }: AgentEvent) => {

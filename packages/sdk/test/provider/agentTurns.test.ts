@@ -58,7 +58,7 @@ function listing(requisitions: Requisition[], onListed?: () => void) {
   return { client, refused };
 }
 
-it('a second consumer is answered at the next turn, after one that asked ten times what fits in memory', async () => {
+it('a second consumer is answered at the next turn, even if the first consumer has 160 open requisitions', async () => {
   // Delay every refusal until the agent has read the whole list.
   let read = () => {};
   const isRead = new Promise<void>((resolve) => {
@@ -73,7 +73,7 @@ it('a second consumer is answered at the next turn, after one that asked ten tim
   expect(new Set(refused)).toHaveLength(161);
 });
 
-it('what does not fit in memory is taken up when there is room, also while the agent runs', async () => {
+it('a running agent answers the requisitions that did not fit in memory when there is room', async () => {
   const { client, refused } = listing([...many('acme', 160), ...many('globex', 3)]);
   const stop = new AbortController();
   const clock = {
@@ -87,7 +87,7 @@ it('what does not fit in memory is taken up when there is room, also while the a
   expect(world.types()).not.toContain('retrying');
 });
 
-it('a duchy that takes no upload holds up no direct result, and no more than eight shares are made for it', async () => {
+it('a duchy that accepts no upload delays no direct result, and at most eight shares are made for it', async () => {
   const uploads = Array.from({ length: 80 }, (_, n) => computed(n));
   const [, consumer] = exchange.requisition.measurement!.split('/');
   const { client, refused } = listing([...uploads, ...many(consumer!, 20)]);

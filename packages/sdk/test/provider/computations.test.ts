@@ -142,7 +142,7 @@ const ask = (protocol: Protocol) =>
 const stateOf = async ({ name }: Measurement) =>
   (await world.acme.client.getMeasurement({ name: name! })).state;
 
-it('agents announce themselves, wait for the duchies, and upload what adds up to the union', async () => {
+it('agents wait for the duchies, and upload shares that add up to the frequencies of both providers', async () => {
   const logs: Record<string, AgentEvent[]> = { streamly: [], chirper: [] };
   const ledgers = Object.keys(providers).map((id) => openLedger(join(directory, `${id}.sqlite`), BUDGET));
   const agents = Object.keys(providers).map((id, i) => agentOf(id, ledgers[i]!, logs[id]));
@@ -172,7 +172,7 @@ it('agents announce themselves, wait for the duchies, and upload what adds up to
 });
 
 it.each(['reachOnlyLiquidLegionsV2', 'liquidLegionsV2'] as const)(
-  'agents upload sketches that add up to the union, and have the duchies confirm: %s',
+  'agents upload sketches of the union, and the computations await confirmation: %s',
   async (protocol) => {
     const ledgers = Object.keys(providers).map((id) =>
       openLedger(join(directory, `${id}.${protocol}.sqlite`), BUDGET),
@@ -230,7 +230,7 @@ const KILLED: Protocol[] = isStress
   : ['honestMajorityShareShuffle'];
 
 it.each(KILLED)(
-  'an agent that is killed between charge and scan, and during the upload, uploads one share, charged once: %s',
+  'an agent that is killed before the scan and during the upload resends the same share and charges once: %s',
   async (protocol) => {
     const ledgerPath = join(directory, `killed.${protocol}.sqlite`);
     const measurement = await ask(protocol);

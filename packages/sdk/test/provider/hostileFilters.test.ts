@@ -99,7 +99,7 @@ function forget(pid: string): void {
 }
 
 it.runIf(process.platform === 'linux')(
-  `${RUNS} hostile filters take at most two attempts' time of the processor and ${MAX_MB} MB each`,
+  `${RUNS} hostile filters use at most the CPU time of two attempts and ${MAX_MB} MB each`,
   async () => {
     const outcomes = { counted: 0, refused: 0, stopped: 0 };
     const most = { ms: 0, megabytes: 0, grownMegabytes: 0 };

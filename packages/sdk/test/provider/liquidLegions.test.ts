@@ -105,8 +105,8 @@ function expectedReach(people: readonly (number | bigint)[]): string[] {
   return Array.from(sketch.active, (is, index) => textOf(is ? String(index) : NOBODY_INDEX));
 }
 
-describe('an agent sends a duchy', () => {
-  it('a sketch of all its people, as registers that only all duchies together can read', async () => {
+describe('the sketch that an agent uploads', () => {
+  it('contains all people, in shuffled registers that are encrypted with the keys of all duchies', async () => {
     const exchange = await scripted();
     expect(await exchange.agent().once()).toEqual(CLOSED);
     const [upload] = world.duchy.uploads;
@@ -146,7 +146,7 @@ describe('an agent sends a duchy', () => {
     expect(await world.shares()).toEqual([]);
   });
 
-  it('how often each was reached, up to what is asked for', async () => {
+  it('contains the frequency of each person, capped at the requested maximum', async () => {
     const exchange = await scripted(frequency(4));
     expect(await exchange.agent().once()).toEqual(CLOSED);
     const { message, registers } = await opened(world.duchy.uploads[0]!, 3);
@@ -169,7 +169,7 @@ describe('an agent sends a duchy', () => {
     });
   });
 
-  it('the people of the sample alone', async () => {
+  it('contains only the people of the VID sample', async () => {
     const vidSamplingInterval = { start: 0.25, width: 0.5 };
     const exchange = await scripted({ spec: { vidSamplingInterval } });
     expect(await exchange.agent().once()).toEqual(CLOSED);
@@ -182,12 +182,12 @@ describe('an agent sends a duchy', () => {
 
   it.each<[string, string[], bigint[]]>([
     [
-      'people whose VIDs are of no population',
+      'people whose VIDs are in no population',
       ['-3', '5000000000', `${2n ** 63n - 1n}`],
       [-3n, 5_000_000_000n, 2n ** 63n - 1n],
     ],
-    ['as many registers where nobody was reached', [], []],
-  ])('%s', async (_what, vids, expected) => {
+    ['the same number of registers if no person was reached', [], []],
+  ])('contains %s', async (_what, vids, expected) => {
     const file = join(world.directory, `people-${vids.length}.csv`);
     const rows = [...vids.map((vid) => `${vid},2026-07-01 12:00:00,spring`), '7,2026-01-01 12:00:00,spring'];
     await writeFile(file, `vid,timestamp,event_group\n${rows.join('\n')}\n`);
@@ -202,7 +202,7 @@ describe('an agent sends a duchy', () => {
     }
   });
 
-  it('another ciphertext of the same people each time', async () => {
+  it('has different ciphertexts for each upload of the same people', async () => {
     await (await scripted()).agent().once();
     await (await scripted({ relayed: { name: `${PROVIDER}/requisitions/r2` } })).agent().once();
     const [first, second] = world.duchy.uploads;
@@ -216,7 +216,7 @@ describe('an agent sends a duchy', () => {
 });
 
 describe('an agent', () => {
-  it('tells the exchange which protocols it takes part in', async () => {
+  it('reports its supported protocols to the exchange', async () => {
     const exchange = await scripted();
     await exchange.agent().once();
     expect(exchange.capabilities).toEqual([
@@ -228,7 +228,7 @@ describe('an agent', () => {
     ]);
   });
 
-  it('waits for the duchies of a protocol that it takes part in, and refuses another at once', async () => {
+  it('waits for the duchies of a supported protocol, and refuses an unsupported protocol immediately', async () => {
     const { duchies: _, ...relayed } = relayedLegions(ring);
     const exchange = await scripted({ relayed: { ...relayed, duchies: undefined } as never });
     expect(await exchange.agent().once()).toEqual({ handled: 0, failed: 0 });
@@ -243,13 +243,13 @@ describe('an agent', () => {
     });
   });
 
-  it('says how far the encryption is', async () => {
+  it('logs the progress of the encryption', async () => {
     await (await scripted()).agent().once();
     const stages = world.log.flatMap((event) => (event.type === 'progress' ? [event] : []));
     expect(stages.filter(({ stage }) => stage === 'encrypting')).toMatchObject([{ percent: 100 }]);
   });
 
-  it('charges what the aggregator sees, on each day, before it reads events', async () => {
+  it('charges what the aggregator sees for each day, before it reads events', async () => {
     const exchange = await scripted();
     let charged: unknown[] = [];
     const allPeople: Events['allPeople'] = (...query) => {
@@ -270,7 +270,7 @@ describe('an agent', () => {
     }
   });
 
-  it('charges an outcome that the events led to', async () => {
+  it('charges a refusal that depends on the events', async () => {
     const exchange = await scripted();
     const allPeople = () => Promise.reject(new QueryStopped('too long'));
     await exchange.agent({ events: { ...world.events, allPeople } }).once();
@@ -280,8 +280,8 @@ describe('an agent', () => {
   });
 });
 
-describe('after a crash', () => {
-  it('between charge and sketch, another sketch is made, and charged once', async () => {
+describe('an agent after a crash', () => {
+  it('between charge and sketch makes a new sketch without a second charge', async () => {
     const exchange = await scripted();
     const allPeople = () => Promise.reject(new Error('crash'));
     expect(await exchange.agent({ events: { ...world.events, allPeople } }).once()).toEqual(OPEN);
@@ -291,7 +291,7 @@ describe('after a crash', () => {
     expect(world.ledger.spending()).toEqual(before);
   });
 
-  it('between sketch and upload, the stored bytes are sent, though the exchange shows another ring', async () => {
+  it('between sketch and upload sends the stored bytes, even if the exchange returns another ring', async () => {
     const exchange = await scripted();
     const sent: Buffer[] = [];
     const hangsUp: Behavior = async (request) => {
@@ -318,7 +318,7 @@ describe('after a crash', () => {
     expect(world.ledger.spending()).toEqual(before);
   });
 
-  it('a sketch that is lost is not made again: it is refused', async () => {
+  it('refuses a requisition whose sketch is lost, and does not make it again', async () => {
     const exchange = await scripted();
     world.duchy.next = [responds(new ExchangeError('UPLOAD_MISMATCH', 'no'))];
     await exchange.agent().once();

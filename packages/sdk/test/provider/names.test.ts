@@ -114,7 +114,7 @@ it('an exchange that invents event groups gets no new budget', async () => {
   expect(await outcomeOf(await ask(invented('b')), { client })).toBe('INSUFFICIENT_PRIVACY_BUDGET');
 });
 
-it('a requisition that the exchange gives to another provider is not taken up, and does not take the ledger', async () => {
+it('an agent ignores a requisition of another provider, and its ledger stays usable', async () => {
   await ask(world.eventGroup);
   const renaming: typeof fetch = async (input, init) => {
     const response = await fetch(input, init);
@@ -136,13 +136,13 @@ it('an exchange cannot give an event group another reference than the provider d
   expect(await outcomeOf(await ask(invented('c')), { client, references })).toBe(IMPRESSIONS);
 });
 
-it('a consumer cannot ask about the events of another, though the exchange says that they are for it', async () => {
+it('a consumer cannot measure the events of another consumer, even if the exchange offers them to it', async () => {
   const references = { spring: { measurementConsumers: ['measurementConsumers/globex'], served: true } };
   expect(await outcomeOf(await ask(await createSpring()), { references })).toBe('SPEC_INVALID');
   expect(ledger.spending()).toEqual([]);
 });
 
-it('events that the provider never offered are not counted, though the exchange says that they are', async () => {
+it('a requisition for events that the provider never offered is refused, even if the exchange offers them', async () => {
   const client = lyingAbout({ [invented('d')]: { eventGroupReferenceId: 'spring' } });
   expect(await outcomeOf(await ask(invented('d')), { client, references: {} })).toBe('SPEC_INVALID');
 });

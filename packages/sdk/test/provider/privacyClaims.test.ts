@@ -78,11 +78,11 @@ afterAll(async () => {
   await files.remove();
 });
 
-describe('the exact figures of neighbors', () => {
+describe('the exact figures of two neighboring data sets', () => {
   const CAP = 3;
   const CAP_MILLIS = 2500n;
 
-  it('differ by no more than what is charged for, over several event groups, days and filters', async () => {
+  it('differ by at most the charged sensitivity, for several event groups, days and filters', async () => {
     const most = { reach: 0n, one: 0n, square: 0n, impressions: 0n, millis: 0n };
     const filters = [undefined, "color == 'red'", "color.matches('^r')"];
     for (let pair = 0; pair < PAIRS; pair++) {
@@ -116,7 +116,7 @@ describe('the exact figures of neighbors', () => {
     expect(most).toMatchObject({ one: 2n, square: 2n });
   });
 
-  it('differ by the whole cap where a person appears', async () => {
+  it('differ by the whole cap if a person appears', async () => {
     const figures = async (side: string) => {
       const eventGroups = [{ reference: `appears ${side}`, interval: INTERVAL }];
       const query = { eventGroups, vidSampling: EVERYBODY };
@@ -215,39 +215,47 @@ const figureOf = ({ reach, impression, watchDuration }: specs.Measurement_Result
 const firstShare = ({ frequency }: specs.Measurement_Result) =>
   frequency!.relativeFrequencyDistribution['1']!;
 
-describe('what a result gives away about the events of one person, reference and day is charged:', () => {
+describe('the privacy loss of a result for one person, reference and day', () => {
   it.each([
     ['reach', reach(PURE), 'appears', figureOf],
     ['impressions', impression(PURE), 'appears', figureOf],
     ['watch duration', duration(PURE), 'appears', figureOf],
     ['frequencies', frequency(PURE), 'moves between bins', firstShare],
-  ] as const)('epsilon of %s with geometric noise', async (_what, type, neighbors, statistic) => {
-    const { epsilon: charged } = costOf(type);
-    const { epsilon } = await spentOn(type, neighbors, statistic);
-    expect(epsilon).toBeLessThanOrEqual(charged);
-    // Require a bound of at least half of the charge. A weaker bound could not detect a charge that is too small.
-    expect(epsilon).toBeGreaterThan(0.5 * charged);
-    if (type.measurementType === 'REACH_AND_FREQUENCY') {
-      // Require a bound above the charge for a single bin, to show that charging only one bin would be wrong.
-      expect(epsilon).toBeGreaterThan(0.01 + PURE.epsilon);
-    }
-  });
+  ] as const)(
+    'is at most the charged epsilon for %s with geometric noise',
+    async (_what, type, neighbors, statistic) => {
+      const { epsilon: charged } = costOf(type);
+      const { epsilon } = await spentOn(type, neighbors, statistic);
+      expect(epsilon).toBeLessThanOrEqual(charged);
+      // Require a bound of at least half of the charge. A weaker bound could not detect a charge that is too small.
+      expect(epsilon).toBeGreaterThan(0.5 * charged);
+      if (type.measurementType === 'REACH_AND_FREQUENCY') {
+        // Require a bound above the charge for a single bin, to show that charging only one bin would be wrong.
+        expect(epsilon).toBeGreaterThan(0.01 + PURE.epsilon);
+      }
+    },
+  );
 
   it.each([
     ['reach', reach(GAUSSIAN), 'appears', figureOf],
     ['impressions', impression(GAUSSIAN), 'appears', figureOf],
     ['watch duration', duration(GAUSSIAN), 'appears', figureOf],
     ['frequencies', frequency(GAUSSIAN), 'moves in a crowd', firstShare],
-  ] as const)('rho of %s with Gaussian noise', async (_what, type, neighbors, statistic) => {
-    const { rho: charged } = costOf(type);
-    const { rho } = await spentOn(type, neighbors, statistic);
-    expect(rho).toBeLessThanOrEqual(charged);
-    expect(rho).toBeGreaterThan(0.35 * charged);
-    if (type.measurementType === 'REACH_AND_FREQUENCY') {
-      const asOneBin = [reach(GAUSSIAN), reach({ ...GAUSSIAN, epsilon: 0.01 })].map((one) => costOf(one).rho);
-      expect(rho).toBeGreaterThan(asOneBin[0]! + asOneBin[1]!);
-    }
-  });
+  ] as const)(
+    'is at most the charged rho for %s with Gaussian noise',
+    async (_what, type, neighbors, statistic) => {
+      const { rho: charged } = costOf(type);
+      const { rho } = await spentOn(type, neighbors, statistic);
+      expect(rho).toBeLessThanOrEqual(charged);
+      expect(rho).toBeGreaterThan(0.35 * charged);
+      if (type.measurementType === 'REACH_AND_FREQUENCY') {
+        const asOneBin = [reach(GAUSSIAN), reach({ ...GAUSSIAN, epsilon: 0.01 })].map(
+          (one) => costOf(one).rho,
+        );
+        expect(rho).toBeGreaterThan(asOneBin[0]! + asOneBin[1]!);
+      }
+    },
+  );
 });
 
 const distance = (a: bigint, b: bigint) => (a > b ? a - b : b - a);

@@ -198,7 +198,7 @@ const CASES: Case[] = [
     { noise: 'DISCRETE_GAUSSIAN' },
   ],
   [
-    'a query that goes past a limit',
+    'a query that exceeds a limit',
     () => ({
       ...asking("zqxcolumn == 'zqxliteral'"),
       spec: { measurementType: { case: 'reach', value: privacy(0.1, 0) } },
@@ -210,19 +210,22 @@ const CASES: Case[] = [
       } as unknown as Events,
     },
   ],
-  ['a budget that does not suffice', () => asking("zqxcolumn == 'zqxliteral'")],
+  ['an insufficient budget', () => asking("zqxcolumn == 'zqxliteral'")],
   ['another provider’s event group', () => asking('true', 'dataProviders/chirper/eventGroups/zqxgroup')],
-  ['a name that is none', () => asking('true', 'zqxgroup')],
-  ['JSON with a member that is unknown', () => ({ requisitionSpec: text({ nonce: 1, zqxmember: {} }) })],
+  ['an invalid name of an event group', () => asking('true', 'zqxgroup')],
+  ['JSON with an unknown member', () => ({ requisitionSpec: text({ nonce: 1, zqxmember: {} }) })],
   [
     'JSON with a value of the wrong type',
     () => ({ requisitionSpec: text({ nonce: 'zqxliteral', events: 'zqxliteral' }) }),
   ],
   [
-    'JSON that ends early',
+    'truncated JSON',
     () => ({ requisitionSpec: text({ nonce: 1, events: { eventGroups: [{ key: GROUP }] } }).slice(0, -3) }),
   ],
-  ['broken UTF-8', () => ({ requisitionSpec: Uint8Array.of(0x0a, 6, 0x0a, 4, ...Buffer.from('zqx'), 0xff) })],
+  [
+    'invalid UTF-8',
+    () => ({ requisitionSpec: Uint8Array.of(0x0a, 6, 0x0a, 4, ...Buffer.from('zqx'), 0xff) }),
+  ],
 ];
 
 /** A refusal code, optionally followed by a consent fault code, a place and a position. */
@@ -230,31 +233,37 @@ const CLOSED =
   /^[A-Z_]+( \([A-Z_]+\))?( at (events(\[\d+\](\.filter|\.interval|, day \d+)?)?|population(\.filter)?|[a-zA-Z]+(\.[a-zA-Z.[\]\d]+)?))?(, line \d+, column \d+)?$/;
 const seen = new Set<string | undefined>();
 
-describe('a refusal sends a code and a position, and nothing of the specification or of the events:', () => {
-  it.each(CASES)('%s', async (_what, draft, options) => {
-    const { body, refusal, logged, stored } = await refusalOf(await draft(world), options);
-    expect(JSON.stringify(body)).not.toMatch(new RegExp(`${MARKER}|spring|chirper`, 'i'));
-    expect(refusal.message).toMatch(CLOSED);
-    const code = refusalCodeOf(refusal.message)!;
-    expect(refusal.justification).toBe(REFUSAL_CODES[code].justification);
-    expect(logged).toMatchObject({ sent: refusal.message, message: expect.stringContaining(' ') });
-    expect(stored).toEqual({ refusal });
-    seen.add(code);
-  });
+describe('a refusal', () => {
+  it.each(CASES)(
+    'sends only a code and a position, nothing of the specification or the events: %s',
+    async (_what, draft, options) => {
+      const { body, refusal, logged, stored } = await refusalOf(await draft(world), options);
+      expect(JSON.stringify(body)).not.toMatch(new RegExp(`${MARKER}|spring|chirper`, 'i'));
+      expect(refusal.message).toMatch(CLOSED);
+      const code = refusalCodeOf(refusal.message)!;
+      expect(refusal.justification).toBe(REFUSAL_CODES[code].justification);
+      expect(logged).toMatchObject({ sent: refusal.message, message: expect.stringContaining(' ') });
+      expect(stored).toEqual({ refusal });
+      seen.add(code);
+    },
+  );
 
-  it.each(SPOILED_COMPUTATIONS)('a computation of which %s', async (_what, justification, _says, spoil) => {
-    const { draft, context, settings } = await spoiledComputation(world, await spoil(world));
-    const shareShuffle = settings && { ...settings, folder: directory };
-    const { refusal } = await refusalOf({ ...draft, context }, shareShuffle ? { shareShuffle } : {});
-    expect(refusal.message).toMatch(CLOSED);
-    expect(refusal.justification).toBe(justification);
-    seen.add(refusalCodeOf(refusal.message));
-  });
+  it.each(SPOILED_COMPUTATIONS)(
+    'sends only a code and a position for a computation: %s',
+    async (_what, justification, _says, spoil) => {
+      const { draft, context, settings } = await spoiledComputation(world, await spoil(world));
+      const shareShuffle = settings && { ...settings, folder: directory };
+      const { refusal } = await refusalOf({ ...draft, context }, shareShuffle ? { shareShuffle } : {});
+      expect(refusal.message).toMatch(CLOSED);
+      expect(refusal.justification).toBe(justification);
+      seen.add(refusalCodeOf(refusal.message));
+    },
+  );
 
   it.each([
-    ['UPLOAD_LOST', 'a share that is lost', 0],
+    ['UPLOAD_LOST', 'a lost share', 0],
     ['UPLOAD_REJECTED', 'an upload that its duchy rejects', 8],
-  ])('%s: %s', async (code, _what, count) => {
+  ])('sends only the code %s for %s', async (code, _what, count) => {
     const name = `${PROVIDER}/requisitions/${code}`;
     ledger.begin(name, []);
     ledger.commit(name, { upload: { duchy: ALPHA!, fulfillment: '{}' } });
@@ -267,18 +276,18 @@ describe('a refusal sends a code and a position, and nothing of the specificatio
     seen.add(refusalCodeOf(refusal.message));
   });
 
-  it('every code was sent', () => {
+  it('is tested with every refusal code', () => {
     expect([...seen].sort()).toEqual(Object.keys(REFUSAL_CODES).sort());
   });
 });
 
-it('a refusal tells the operator what it does not tell the exchange', async () => {
+it('the log of a refusal has details that are not sent to the exchange', async () => {
   const { refusal, logged } = await refusalOf(asking("zqxunknown == 'zqxliteral'"));
   expect(refusal.message).toBe('FILTER_ATTRIBUTE at events[1].filter, line 1, column 1');
   expect(logged).toMatchObject({ message: expect.stringContaining('there are: zqxcolumn') });
 });
 
-it('a column that is not listed for filters is refused like one that does not exist', async () => {
+it('a filter on an unlisted column is refused like a filter on an unknown column', async () => {
   const unlisted = await refusalOf(asking("zqxunlisted == 'zqxliteral'"));
   const unknown = await refusalOf(asking("zqxunknown == 'zqxliteral'"));
   expect(unlisted.refusal).toEqual(unknown.refusal);

@@ -32,8 +32,8 @@ beforeEach(() => world.begin());
 afterEach(async () => expect(await world.end()).toEqual([]));
 afterAll(() => world.stop());
 
-describe('an agent sends a duchy', () => {
-  it('a share that gives, with the seed for the other worker, who was reached', async () => {
+describe('the share that an agent uploads', () => {
+  it('contains the reached people, if combined with the seed for the other worker', async () => {
     const exchange = await world.scripted();
     expect(await exchange.agent().once()).toEqual(CLOSED);
     const [upload] = world.duchy.uploads;
@@ -79,19 +79,19 @@ describe('an agent sends a duchy', () => {
   it.each<[string, SpoiledComputation, number[]]>([
     ['capped frequencies', frequencySpec(4), ORDER.map((vid) => Math.min(vid, 4))],
     [
-      'a sample that goes on at the first register',
+      'a VID sample that wraps around to the first register',
       { spec: { ...frequencySpec(20).spec, vidSamplingInterval: { start: 0.8, width: 0.4 } } as never },
       [7, 1, 4, 9],
     ],
-    ['a ring of another size', { config: { ringModulus: 31 }, ...frequencySpec(14) }, ORDER],
-  ])('%s', async (_what, spoiled, expected) => {
+    ['frequencies in a ring of another size', { config: { ringModulus: 31 }, ...frequencySpec(14) }, ORDER],
+  ])('contains %s', async (_what, spoiled, expected) => {
     const exchange = await world.scripted(spoiled);
     expect(await exchange.agent().once()).toEqual(CLOSED);
     const modulus = spoiled.config?.ringModulus;
     expect((await world.opened(world.duchy.uploads[0]!, modulus)).frequencies).toEqual(expected);
   });
 
-  it('nothing about who was reached, where nobody was', async () => {
+  it('contains the frequency 0 for every register if no person was reached', async () => {
     const nobody = join(world.directory, 'nobody.csv');
     await writeFile(nobody, 'vid,timestamp,event_group\n3,2026-01-01 12:00:00,spring\n');
     const empty = await openEvents({ files: nobody, threads: 1 });
@@ -104,7 +104,7 @@ describe('an agent sends a duchy', () => {
     }
   });
 
-  it('another share of the same people each time', async () => {
+  it('differs for each upload of the same people', async () => {
     await (await world.scripted()).agent().once();
     await (await world.scripted({ relayed: { name: `${PROVIDER}/requisitions/r2` } })).agent().once();
     const [first, second] = await Promise.all(world.duchy.uploads.map((upload) => world.opened(upload)));
@@ -115,7 +115,7 @@ describe('an agent sends a duchy', () => {
 });
 
 describe('an agent', () => {
-  it('waits quietly until the duchies are ready, and says so once', async () => {
+  it('waits until the duchies are ready, and logs the wait once', async () => {
     const exchange = await world.scripted();
     const { duchies } = exchange.requisition;
     delete exchange.requisition.duchies;
@@ -127,7 +127,7 @@ describe('an agent', () => {
     expect(world.ledger.isCharged(exchange.requisition.name!)).toBe(true);
   });
 
-  it('tells the exchange that it takes part, once', async () => {
+  it('reports its capability to the exchange once', async () => {
     const exchange = await world.scripted();
     const agent = exchange.agent();
     await agent.once();
@@ -135,7 +135,7 @@ describe('an agent', () => {
     expect(exchange.capabilities).toEqual([{ honestMajorityShareShuffleSupported: true }]);
   });
 
-  it('charges what the duchies release, on each day, before it reads events', async () => {
+  it('charges what the duchies release for each day, before it reads events', async () => {
     const exchange = await world.scripted();
     let charged: string[] = [];
     const people: Events['people'] = (...query) => {
@@ -150,7 +150,7 @@ describe('an agent', () => {
     }
   });
 
-  it('charges more for frequencies than for a reach, and as much again for the next', async () => {
+  it('charges at least twice as much for frequencies as for a reach, in addition to earlier charges', async () => {
     await (await world.scripted()).agent().once();
     const [reach] = world.ledger.spending();
     const second = { ...frequencySpec(5), relayed: { name: `${PROVIDER}/requisitions/r2` } };
@@ -159,7 +159,7 @@ describe('an agent', () => {
     expect(both!.spent.rho).toBeGreaterThanOrEqual(3 * reach!.spent.rho * 0.999);
   });
 
-  it('charges an outcome that the events led to', async () => {
+  it('charges a refusal that depends on the events', async () => {
     const exchange = await world.scripted();
     const people = () => Promise.reject(new QueryStopped('too long'));
     await exchange.agent({ events: { ...world.events, people } }).once();
@@ -168,7 +168,7 @@ describe('an agent', () => {
     expect(await world.shares()).toEqual([]);
   });
 
-  it('refuses beyond the budget, without reading events', async () => {
+  it('refuses a requisition that exceeds the budget, without reading events', async () => {
     const exchange = await world.scripted({
       spec: {
         measurementType: { case: 'reach', value: { privacyParams: { epsilon: 1000, delta: 1e-9 } } },
@@ -180,7 +180,7 @@ describe('an agent', () => {
     expect(world.ledger.spending()).toEqual([]);
   });
 
-  it('orders the people of a population once, and keeps that', async () => {
+  it('stores the order of the people of a population, and logs the progress', async () => {
     world.folder = join(world.directory, 'empty');
     const exchange = await world.scripted();
     await exchange.agent().once();
@@ -190,8 +190,8 @@ describe('an agent', () => {
   });
 });
 
-describe('after a crash', () => {
-  it('between charge and share, another share is made, and charged once', async () => {
+describe('an agent after a crash', () => {
+  it('between charge and share makes a new share without a second charge', async () => {
     const exchange = await world.scripted();
     const people = () => Promise.reject(new Error('crash'));
     expect(await exchange.agent({ events: { ...world.events, people } }).once()).toEqual(OPEN);
@@ -201,7 +201,7 @@ describe('after a crash', () => {
     expect(world.ledger.spending()).toEqual(before);
   });
 
-  it('between share and upload, the stored bytes are sent, though the events have changed', async () => {
+  it('between share and upload sends the stored share, without reading events again', async () => {
     const exchange = await world.scripted();
     const hangsUp: Behavior = (request) => void request.socket.destroy();
     world.duchy.next = [hangsUp, hangsUp, hangsUp];
@@ -214,7 +214,7 @@ describe('after a crash', () => {
     expect(world.ledger.spending()).toEqual(before);
   });
 
-  it('a share that is lost is not made again: it is refused', async () => {
+  it('refuses a requisition whose share is lost, and does not make it again', async () => {
     const exchange = await world.scripted();
     world.duchy.next = [responds(new ExchangeError('UPLOAD_MISMATCH', 'no'))];
     await exchange.agent().once();
@@ -224,7 +224,7 @@ describe('after a crash', () => {
     expect(world.duchy.uploads).toEqual([]);
   });
 
-  it('what no open requisition needs is removed', async () => {
+  it('deletes the shares that no open requisition of its provider needs', async () => {
     const exchange = await world.scripted();
     world.duchy.next = [responds(new ExchangeError('UPLOAD_MISMATCH', 'no'))];
     const agent = exchange.agent();
@@ -237,7 +237,7 @@ describe('after a crash', () => {
   });
 });
 
-it('the same requisition with another specification gets what was stored for the first', async () => {
+it('a requisition whose specification changed gets the share that was stored for the first specification', async () => {
   const exchange = await world.scripted();
   world.duchy.next = [responds(new ExchangeError('UPLOAD_MISMATCH', 'no'))];
   await exchange.agent().once();

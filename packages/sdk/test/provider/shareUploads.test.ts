@@ -33,8 +33,8 @@ const FAILURES: [string, Behavior][] = [
   ['has a proxy that fails', (_, response) => void response.writeHead(502).end('<html>')],
 ];
 
-describe('where the duchy', () => {
-  it.each(FAILURES)('%s, the upload is sent again', async (_what, failure) => {
+describe('an upload', () => {
+  it.each(FAILURES)('is sent again if the duchy %s', async (_what, failure) => {
     const exchange = await world.scripted();
     world.duchy.next = [failure];
     expect(await exchange.agent().once()).toEqual(CLOSED);
@@ -42,7 +42,7 @@ describe('where the duchy', () => {
     expect(world.types()).toEqual(['received', 'warning', 'fulfilled']);
   });
 
-  it('redirects, rejects, or does not answer in its own words, it is left open, logged, and sent again later', async () => {
+  it('is logged and sent again later if the duchy redirects, rejects it, or replies in an unknown format', async () => {
     const failures: [Behavior, 'rejected' | 'retrying', string][] = [
       [
         (_, response) => void response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end(),
@@ -73,7 +73,7 @@ describe('where the duchy', () => {
     expect(world.types()).toEqual(['received', 'warning', ...seen, 'fulfilled']);
   });
 
-  it('stored it and lost its response, the requisition is seen to be fulfilled', async () => {
+  it('counts as fulfilled if the duchy stored it and its response was lost', async () => {
     const exchange = await world.scripted();
     world.duchy.next = [
       (request, response) => {
@@ -86,7 +86,7 @@ describe('where the duchy', () => {
     expect(await world.shares()).toEqual([]);
   });
 
-  it('says that it stored it, and tells nobody, it is sent again', async () => {
+  it('is sent again if the duchy accepts it but does not report it to the exchange', async () => {
     const exchange = await world.scripted();
     world.duchy.onStored = () => {};
     const agent = exchange.agent();
@@ -101,7 +101,7 @@ describe('where the duchy', () => {
     expect(world.ledger.spending()).toHaveLength(3);
   });
 
-  it('never answers, others are served after a while', async () => {
+  it('times out if the duchy never responds', async () => {
     const exchange = await world.scripted();
     const silence = () => {};
     world.duchy.next = [silence, silence, silence];
@@ -113,7 +113,7 @@ describe('where the duchy', () => {
     expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('takes too long') });
   });
 
-  it('answers without end, no more than a piece is read', async () => {
+  it('fails after reading only a part of a response that does not end', async () => {
     const exchange = await world.scripted();
     let written = 0;
     world.duchy.next = [
@@ -133,14 +133,14 @@ describe('where the duchy', () => {
     expect(written).toBeLessThan(500);
   });
 
-  it('answers in the middle of the upload, that is what counts', async () => {
+  it('fails with the error that the duchy returns before the upload has ended', async () => {
     const exchange = await world.scripted();
     world.duchy.next = [responds(new ExchangeError('UPLOAD_MISMATCH', 'early'))];
     expect(await exchange.agent().once()).toEqual(OPEN);
     expect(world.log.at(-1)).toMatchObject({ why: expect.stringContaining('early') });
   });
 
-  it('has no endpoint, or one that is not public, not https or not a host, nothing is sent', async () => {
+  it('is not sent if the endpoint is missing, not public, not https, or not a host', async () => {
     const exchange = await world.scripted();
     const { endpoint } = world.duchy;
     const agent = exchange.agent({ shareShuffle: { ...world.settings, folder: world.folder } });
@@ -164,7 +164,7 @@ describe('where the duchy', () => {
     expect(world.duchy.uploads).toEqual([]);
   });
 
-  it('has a private endpoint in the settings, that one is connected to, over TLS', async () => {
+  it('connects over TLS to a private endpoint from the settings', async () => {
     const exchange = await world.scripted();
     const { duchies } = world.settings;
     const endpoint = world.duchy.endpoint.replace('http:', 'https:');
@@ -176,7 +176,7 @@ describe('where the duchy', () => {
     expect(world.duchy.uploads).toEqual([]);
   });
 
-  it('has an endpoint in the settings, that one is used', async () => {
+  it('uses the endpoint from the settings instead of the one from the exchange', async () => {
     const exchange = await world.scripted();
     const { duchies } = world.settings;
     const pinned = { ...duchies, [ALPHA!]: { ...duchies[ALPHA!]!, endpoint: world.duchy.endpoint } };
@@ -215,7 +215,7 @@ describe('an upload that its duchy rejects', () => {
     },
   });
 
-  it('is sent again after longer and longer waits, and refused after two hours', async () => {
+  it('is sent again after increasing waits, and its requisition is refused after two hours', async () => {
     const received = rejecting(new ExchangeError('CERTIFICATE_IS_INVALID', 'untrusted'));
     const exchange = await world.scripted();
     const time = { now: NOW };
@@ -244,7 +244,7 @@ describe('an upload that its duchy rejects', () => {
     expect(world.ledger.rejections.get(REQUISITION)).toBeUndefined();
   });
 
-  it('is sent again in time, also after its duchies were waited for and another poll came first', async () => {
+  it('is sent again on time, even after a wait for its duchies and an earlier poll', async () => {
     rejecting(new ExchangeError('CERTIFICATE_IS_INVALID', 'untrusted'));
     const exchange = await world.scripted();
     const { duchies } = exchange.requisition;
@@ -278,7 +278,7 @@ describe('an upload that its duchy rejects', () => {
     }
   });
 
-  it('is counted on after a restart, once for each wait', async () => {
+  it('is counted across restarts, once for each wait', async () => {
     const received = rejecting(new ExchangeError('UPLOAD_MISMATCH', 'no'));
     const exchange = await world.scripted();
     const time = { now: NOW };
@@ -301,7 +301,7 @@ describe('an upload that its duchy rejects', () => {
     expect(world.ledger.spending()).toEqual(spent);
   });
 
-  it('is taken when the duchy changes its mind, and its rejections are forgotten', async () => {
+  it('is fulfilled if the duchy accepts it later, which deletes its rejections', async () => {
     rejecting(new ExchangeError('CERTIFICATE_IS_INVALID', 'untrusted'));
     const exchange = await world.scripted();
     expect(await exchange.agent().once()).toEqual(OPEN);
@@ -313,9 +313,9 @@ describe('an upload that its duchy rejects', () => {
 });
 
 it.each([
-  ['3', 'waits so long between its attempts', [3000, 3000]],
-  ['300', 'leaves it alone so long', []],
-])('a duchy that is overloaded for %s s: the agent %s', async (seconds, _what, expected) => {
+  ['3', 'waits that long between its attempts', [3000, 3000]],
+  ['300', 'leaves the requisition open and retries it after that time', []],
+])('if an overloaded duchy returns retry-after: %s, the agent %s', async (seconds, _what, expected) => {
   const exchange = await world.scripted();
   const busy: Behavior = (_, response) =>
     void response.writeHead(503, { 'retry-after': seconds }).end('busy');

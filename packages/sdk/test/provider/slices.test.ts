@@ -94,11 +94,11 @@ describe('person.<attribute>', () => {
       inside.filter((vid) => Math.floor((vid - 1) / 10) % 6 === 0 && isOnTv(vid)),
     ],
     ['person.sex == "F" && device.matches("^t")', inside.filter((vid) => sexOf(vid) === 'F' && isOnTv(vid))],
-  ])('%s is decided by the VID', async (filter, expected) => {
+  ])('is determined by the VID in the filter %s', async (filter, expected) => {
     expect(await vidsOf(filter)).toEqual(expected);
   });
 
-  it('never stands for a column of the events', async () => {
+  it('never refers to a column of the events', async () => {
     expect(Object.keys(events.attributes).sort()).toEqual([
       'device',
       'other',
@@ -116,7 +116,7 @@ describe('person.<attribute>', () => {
     });
   });
 
-  it('needs the population of the VID column that is counted', async () => {
+  it('requires a population for the model line of the counted VID column', async () => {
     const open = (modelLines?: string[]) =>
       openEvents({
         files: file,
@@ -183,7 +183,7 @@ const groups = ['F', 'M'].flatMap((sex) =>
 );
 
 describe('the ledger', () => {
-  it('charges a breakdown of 6 × 2 what one group costs', async () => {
+  it('charges a breakdown into 6 × 2 groups as much as one group', async () => {
     expect(await spentAfter(groups.map((filter) => requisition([filter])))).toBe(1);
     expect(await spentAfter([...groups, undefined].map((filter) => requisition([filter])))).toBe(2);
     expect(
@@ -207,12 +207,12 @@ describe('the ledger', () => {
     'person.sex == "X"',
     'person.sex == "F" && person.sex == "M"',
     'false',
-  ])('gives no saving to %s', async (filter) => {
+  ])('charges everybody for %s', async (filter) => {
     expect(await sliceOf([filter])).toBe(EVERYBODY);
     expect(await spentAfter([requisition([filter]), requisition(['person.sex == "M"'])])).toBe(2);
   });
 
-  it('charges all people of a requisition whose event groups select different ones', async () => {
+  it('charges all people of a requisition if its event groups select different people', async () => {
     const women = await sliceOf(['person.sex == "F"']);
     expect(await sliceOf(['person.sex == "F"', 'person.sex == "F" && device == "tv"'])).toBe(women);
     expect(await sliceOf(['person.sex == "F"', undefined])).toBe(EVERYBODY);
@@ -221,7 +221,7 @@ describe('the ledger', () => {
     expect(await spentAfter([both, requisition(['person.sex == null'])])).toBe(1);
   });
 
-  it('tells disjoint samples apart, by exactly the people who were sampled', async () => {
+  it('charges disjoint VID samples once, and overlapping ones twice', async () => {
     const spent = (...samples: [start: number, width: number][]) =>
       spentAfter(samples.map(([start, width]) => requisition([undefined], { start, width })));
     expect(await spent([0, 0.5], [0.5, 0.5])).toBe(1);
@@ -240,7 +240,7 @@ describe('the ledger', () => {
     expect(await spentAfter([evaluated(0), evaluated(0.5)])).toBe(2);
   });
 
-  it('adds what was charged by another population, whatever its ranges are', async () => {
+  it('adds the charges of two populations, even if their ranges are disjoint', async () => {
     const edited: PopulationSpec = {
       subpopulations: [
         { attributes: { sex: 'F' }, vidRanges: [{ start: 1001, end: 1010 }] },
@@ -264,8 +264,8 @@ describe('the ledger', () => {
   });
 });
 
-describe('a neighbor without one person', () => {
-  it('changes only results whose slices hold the person', async () => {
+describe('a data set without one person', () => {
+  it('changes only results whose slices contain the person', async () => {
     const samples = [WHOLE, { start: 0, width: 0.5 }, { start: 0.5, width: 0.5 }];
     const filters = [
       undefined,

@@ -66,21 +66,21 @@ async function issued(root: Identity['root'], party?: string): Promise<Certifica
 }
 
 export const SPOILED_COMPUTATIONS: Row[] = [
-  ['the provider has no settings for it', 'DECLINED', 'no settings for', () => ({ settings: 'none' })],
   [
-    'it has no entry of a duchy',
-    'CONSENT_SIGNAL_INVALID',
-    'not of duchies/alpha and',
-    () => ({ entries: {} }),
+    'the provider has no settings for the protocol',
+    'DECLINED',
+    'no settings for',
+    () => ({ settings: 'none' }),
   ],
+  ['it has no duchy entries', 'CONSENT_SIGNAL_INVALID', 'not of duchies/alpha and', () => ({ entries: {} })],
   [
-    'it has an entry of one worker only',
+    'it has an entry of only one worker',
     'CONSENT_SIGNAL_INVALID',
     'entries of duchies/beta: not',
     ({ entries }) => ({ entries: { [BETA!]: entries[BETA!]! } }),
   ],
   [
-    'it has an entry of the aggregator too',
+    'it also has an entry of the aggregator',
     'CONSENT_SIGNAL_INVALID',
     'duchies/gamma: not',
     ({ entries }) => ({
@@ -97,7 +97,7 @@ export const SPOILED_COMPUTATIONS: Row[] = [
   ],
   ...[ALPHA!, BETA!].flatMap((worker): Row[] => [
     [
-      `${worker} has no key`,
+      `the entry of ${worker} has no public key`,
       'CONSENT_SIGNAL_INVALID',
       `${worker} has no publicKey`,
       ({ entries }) => ({
@@ -105,7 +105,7 @@ export const SPOILED_COMPUTATIONS: Row[] = [
       }),
     ],
     [
-      `${worker} of an older version has made its key for nothing in particular`,
+      `the key of ${worker} has no binding`,
       'CONSENT_SIGNAL_INVALID',
       'BINDING_MISSING',
       (world) =>
@@ -116,32 +116,32 @@ export const SPOILED_COMPUTATIONS: Row[] = [
         ),
     ],
     [
-      `${worker} made its key for another computation`,
+      `the key of ${worker} is bound to another computation`,
       'CONSENT_SIGNAL_INVALID',
       'The key of',
       (world) => bound(world, worker, { computation: 'm2' }),
     ],
     [
-      `${worker} was told other terms`,
+      `the key of ${worker} is bound to other terms`,
       'CONSENT_SIGNAL_INVALID',
       'TERMS_DIFFER',
       (world) => bound(world, worker, { termsSha256: new Uint8Array(32) }),
     ],
     [
-      `${worker} signed a key of another duchy`,
+      `the key of ${worker} is bound to another duchy`,
       'CONSENT_SIGNAL_INVALID',
       'BINDING_MISMATCH',
       (world) => bound(world, worker, { duchy: GAMMA! }),
     ],
     [
-      `${worker} signed its key for another purpose`,
+      `the key of ${worker} is bound to another purpose`,
       'CONSENT_SIGNAL_INVALID',
       'BINDING_MISMATCH',
       (world) => bound(world, worker, { purpose: 'mex.contract.RandomSeed' }),
     ],
   ]),
   [
-    'both workers made their keys for another computation',
+    'the keys of both workers are bound to another computation',
     'CONSENT_SIGNAL_INVALID',
     'TERMS_DIFFER',
     (world) => ({
@@ -154,13 +154,13 @@ export const SPOILED_COMPUTATIONS: Row[] = [
     }),
   ],
   [
-    'the aggregator is to take the upload',
+    'the fulfilling duchy is the aggregator',
     'CONSENT_SIGNAL_INVALID',
     'fulfillingDuchy is duchies/gamma',
     () => ({ fulfillingDuchy: GAMMA }),
   ],
   [
-    'nobody is to take the upload',
+    'the fulfilling duchy is missing',
     'CONSENT_SIGNAL_INVALID',
     'fulfillingDuchy is undefined',
     () => ({ fulfillingDuchy: undefined }),
@@ -172,13 +172,13 @@ export const SPOILED_COMPUTATIONS: Row[] = [
     () => ({ config: { secondWorker: ALPHA! } }),
   ],
   [
-    'a worker is the aggregator too',
+    'a worker is also the aggregator',
     'CONSENT_SIGNAL_INVALID',
     'duchies/beta has two roles',
     () => ({ config: { aggregator: BETA! } }),
   ],
   [
-    'the provider does not know a worker',
+    'a worker is not in the settings of the provider',
     'CONSENT_SIGNAL_INVALID',
     'duchies/delta (firstWorker) is not in the settings',
     ({ entries }) => ({
@@ -188,19 +188,19 @@ export const SPOILED_COMPUTATIONS: Row[] = [
     }),
   ],
   [
-    'the provider does not know the aggregator',
+    'the aggregator is not in the settings of the provider',
     'CONSENT_SIGNAL_INVALID',
     'duchies/delta (aggregator) is not in the settings',
     () => ({ config: { aggregator: 'duchies/delta' } }),
   ],
   [
-    'a duchy has a name that every object has',
+    'the name of the aggregator is "constructor"',
     'CONSENT_SIGNAL_INVALID',
     'is not in the settings',
     () => ({ config: { aggregator: 'constructor' } }),
   ],
   [
-    'the certificate of a worker is another duchy’s',
+    'the entry of a worker names the certificate of another duchy',
     'CONSENT_SIGNAL_INVALID',
     'is not a certificate of duchies/beta',
     ({ entries }) => ({
@@ -208,31 +208,31 @@ export const SPOILED_COMPUTATIONS: Row[] = [
     }),
   ],
   [
-    'the certificate of the peer does not exist',
+    'the certificate of the other worker does not exist',
     'CONSENT_SIGNAL_INVALID',
     'the exchange has no duchies/beta/certificates/c1',
     () => ({ certificates: { [`${BETA}/certificates/c1`]: undefined } }),
   ],
   [
-    'the certificate of the worker that takes the upload is revoked',
+    'the certificate of the fulfilling duchy is revoked',
     'CONSENT_SIGNAL_INVALID',
     'duchies/alpha/certificates/c1 is revoked (REVOKED)',
     certificate(ALPHA, { revocationState: 'REVOKED' }),
   ],
   [
-    'the certificate of the peer is on hold',
+    'the certificate of the other worker is on hold',
     'CONSENT_SIGNAL_INVALID',
     'duchies/beta/certificates/c1 is revoked (HOLD)',
     certificate(BETA, { revocationState: 'HOLD' }),
   ],
   [
-    'the certificate of the peer is the one of another duchy',
+    'the certificate of the other worker was issued to another duchy',
     'CONSENT_SIGNAL_INVALID',
     'CERTIFICATE_OF_ANOTHER_PARTY',
     (world) => certificate(BETA, world.certificates[`${ALPHA}/certificates/c1`]!)(world),
   ],
   [
-    'the root of the peer is not the one in the settings',
+    'the root of the other worker is not in the settings',
     'CONSENT_SIGNAL_INVALID',
     'CERTIFICATE_UNTRUSTED',
     async ({ consumer }) => ({
@@ -240,7 +240,7 @@ export const SPOILED_COMPUTATIONS: Row[] = [
     }),
   ],
   [
-    'duchies have one root, and the certificate does not say whose it is',
+    'duchies share a root, and the certificate of the other worker names no party',
     'CONSENT_SIGNAL_INVALID',
     'CERTIFICATE_NAMES_NO_PARTY',
     async ({ duchies, settings, certificates }) => {
@@ -252,7 +252,7 @@ export const SPOILED_COMPUTATIONS: Row[] = [
     },
   ],
   [
-    'the certificate of the peer has expired',
+    'the certificate of the other worker has expired',
     'CONSENT_SIGNAL_INVALID',
     'CERTIFICATE_EXPIRED',
     async ({ duchies }) => {
@@ -264,13 +264,13 @@ export const SPOILED_COMPUTATIONS: Row[] = [
     },
   ],
   [
-    'another duchy signed the key',
+    'another duchy signed the key of a worker',
     'CONSENT_SIGNAL_INVALID',
     'SIGNATURE_INVALID',
     (world) => betaKey(world, world.signKey(world.peerKeys.publicKeyset, world.duchies[GAMMA!]!)),
   ],
   [
-    'the exchange put its own key in place',
+    'the exchange replaced the key of a worker',
     'CONSENT_SIGNAL_INVALID',
     'SIGNATURE_INVALID',
     async (world) => {
@@ -284,7 +284,7 @@ export const SPOILED_COMPUTATIONS: Row[] = [
     },
   ],
   [
-    'the key is no EncryptionPublicKey',
+    'the key of a worker is not an EncryptionPublicKey',
     'CONSENT_SIGNAL_INVALID',
     'MESSAGE_MALFORMED',
     (world) =>
@@ -294,32 +294,32 @@ export const SPOILED_COMPUTATIONS: Row[] = [
       ),
   ],
   [
-    'the key is no keyset',
+    'the key of a worker is not a keyset',
     'CONSENT_SIGNAL_INVALID',
     'KEY',
     (world) => betaKey(world, world.signKey(Uint8Array.of(1, 2, 3), world.duchies[BETA!]!)),
   ],
   [
-    'frequencies of two providers do not fit into the ring',
+    'the ring modulus is too small for the frequencies of two providers',
     'SPEC_INVALID',
     'ring modulus 127 does not fit',
     () => frequency(63),
   ],
   [
-    'the ring of a reach is not prime',
+    'the ring modulus for a reach is not prime',
     'SPEC_INVALID',
     'ring modulus 119 does not fit',
     () => ({ config: { ringModulus: 119 } }),
   ],
   [
-    'so many providers go round the ring',
+    'the ring modulus is too small for the reach of two providers',
     'SPEC_INVALID',
     'ring modulus 2 does not fit REACH of 2',
     () => ({ config: { ringModulus: 2 } }),
   ],
   ['the duchies add no noise', 'DECLINED', 'add NONE noise', () => ({ config: { noiseMechanism: 'NONE' } })],
   [
-    'the duchies add noise that is not accepted here',
+    'the provider does not accept the noise mechanism',
     'DECLINED',
     'and GEOMETRIC is accepted',
     () => ({ settings: { noiseMechanisms: ['GEOMETRIC'] } }),
@@ -339,19 +339,19 @@ export const SPOILED_COMPUTATIONS: Row[] = [
     }),
   ],
   [
-    'the provider did not agree to the population',
+    'the settings do not list the fingerprint of the population',
     'DECLINED',
     'fingerprint that the settings do not list',
     () => ({ settings: { populations: [new Uint8Array(32)] } }),
   ],
   [
-    'the exchange names another population than it was',
+    'the protocol config has the fingerprint of another population',
     'DECLINED',
     'fingerprint that the settings do not list',
     () => ({ config: { populationFingerprint: fingerprintOf([{ start: 1, end: 11 }]) } }),
   ],
   [
-    'the population has other people by now',
+    'the VID ranges of the population do not match its fingerprint',
     'CONSENT_SIGNAL_INVALID',
     'has other people than its fingerprint',
     () => ({ vidRanges: [{ start: 1, end: 11 }] }),
@@ -363,7 +363,7 @@ export const SPOILED_COMPUTATIONS: Row[] = [
     () => ({ vidRanges: 'none' }),
   ],
   [
-    'ranges of the population cancel each other out',
+    'the VID ranges of the population cancel each other out',
     'CONSENT_SIGNAL_INVALID',
     'has other people than its fingerprint',
     () => ({

@@ -26,7 +26,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
     }),
   ],
   [
-    'a part of it is missing',
+    'its nonceHash is missing',
     'SPEC_INVALID',
     'has no nonceHash',
     () => ({ relayed: { nonceHash: undefined } as never }),
@@ -40,7 +40,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
     }),
   ],
   [
-    'the certificate is another party’s',
+    'the consumer certificate belongs to another party',
     'CONSENT_SIGNAL_INVALID',
     'not a certificate of',
     () => ({
@@ -68,7 +68,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
     (world) => certificate(world, { revocationState: 'HOLD' }),
   ],
   [
-    'the certificate is no certificate',
+    'the certificate is malformed',
     'CONSENT_SIGNAL_INVALID',
     'CERTIFICATE_MALFORMED',
     (world) => certificate(world, { x509Der: Uint8Array.of(0x30, 3, 2, 1, 1) }),
@@ -83,7 +83,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
     },
   ],
   [
-    'the root is trusted for another party only',
+    'the root is trusted only for another party',
     'CONSENT_SIGNAL_INVALID',
     'CERTIFICATE_OF_ANOTHER_PARTY',
     (world) => ({
@@ -131,7 +131,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
     },
   ],
   [
-    'the provider’s key is not one of ours',
+    'the public key does not belong to the provider',
     'CONSENT_SIGNAL_INVALID',
     'not a key of this provider',
     () => ({
@@ -141,7 +141,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
     }),
   ],
   [
-    'it was encrypted for somebody else',
+    'it is encrypted with the key of another party',
     'CONSENT_SIGNAL_INVALID',
     'NO_MATCHING_KEY',
     (world) => ({
@@ -160,7 +160,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
     },
   ],
   [
-    'its ciphertext is cut off',
+    'its ciphertext is truncated',
     'CONSENT_SIGNAL_INVALID',
     'CIPHERTEXT_TRUNCATED',
     async (world) => {
@@ -187,7 +187,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
     }),
   ],
   [
-    'the RequisitionSpec has members nobody knows',
+    'the RequisitionSpec has an unknown member',
     'SPEC_INVALID',
     'cannot be read',
     () => ({
@@ -195,7 +195,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
     }),
   ],
   [
-    'the specifications name different keys',
+    'the MeasurementSpec and the RequisitionSpec have different public keys',
     'CONSENT_SIGNAL_INVALID',
     'differ in measurementPublicKey',
     async () => {
@@ -205,7 +205,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
     },
   ],
   [
-    'the key for the result is no key',
+    'the key for the result is malformed',
     'SPEC_INVALID',
     'measurementPublicKey',
     () => {
@@ -217,7 +217,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
     },
   ],
   [
-    'the nonce is another',
+    'the nonce does not match its hash',
     'CONSENT_SIGNAL_INVALID',
     'does not hash to nonceHash',
     () => ({ requisitionSpec: { nonce: 5n } }),
@@ -232,7 +232,7 @@ export const SPOILED_CONSENT: SpoiledRow[] = [
     }),
   ],
   [
-    'the nonce hash is not a signed one',
+    'the nonce hash is not among the signed nonce hashes',
     'CONSENT_SIGNAL_INVALID',
     'not among the nonceHashes',
     () => ({

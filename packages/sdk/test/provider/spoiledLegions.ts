@@ -48,21 +48,21 @@ const negated = ({ publicKey, secretKey }: ElGamalKeyPair): ElGamalKeyPair => {
 const hiding = (epsilon: number, delta = 1e-9) => ({ epsilon, delta });
 
 export const SPOILED_LEGIONS: Row[] = [
-  ['the provider has no settings for it', 'DECLINED', 'no settings for', () => ({ settings: 'none' })],
+  ['the provider has no settings for sketches', 'DECLINED', 'no settings for', () => ({ settings: 'none' })],
   [
-    'the provider takes part in the other protocol only',
+    'the settings list only the other protocol',
     'DECLINED',
     'no settings for',
     () => ({ settings: { protocols: ['liquidLegionsV2'] } }),
   ],
   [
-    'the provider does not know a worker',
+    'a worker is not in the settings of the provider',
     'CONSENT_SIGNAL_INVALID',
     'duchies/delta (worker) is not in the settings',
     () => ({ config: { workers: [ALPHA!, 'duchies/delta'] } }),
   ],
   [
-    'the provider does not know the aggregator',
+    'the aggregator is not in the settings of the provider',
     'CONSENT_SIGNAL_INVALID',
     'duchies/delta (aggregator) is not in the settings',
     () => ({ config: { aggregator: 'duchies/delta' } }),
@@ -74,12 +74,12 @@ export const SPOILED_LEGIONS: Row[] = [
     () => ({ config: { workers: [ALPHA!, ALPHA!] } }),
   ],
   [
-    'a worker is the aggregator too',
+    'a worker is also the aggregator',
     'CONSENT_SIGNAL_INVALID',
     'duchies/beta has two roles',
     () => ({ config: { aggregator: BETA! } }),
   ],
-  ['there is no worker', 'SPEC_INVALID', 'workers of', () => ({ config: { workers: [] } })],
+  ['the protocol config has no workers', 'SPEC_INVALID', 'workers of', () => ({ config: { workers: [] } })],
   [
     'a duchy of the ring has no entry',
     'CONSENT_SIGNAL_INVALID',
@@ -87,25 +87,25 @@ export const SPOILED_LEGIONS: Row[] = [
     (world) => ({ entries: without(world, GAMMA!) }),
   ],
   [
-    'a duchy that is not of the ring has an entry',
+    'a duchy outside of the ring has an entry',
     'CONSENT_SIGNAL_INVALID',
     'not of duchies/alpha and duchies/gamma',
     () => ({ config: { workers: [ALPHA!] } }),
   ],
   [
-    'an entry has a key of the other protocol',
+    'the entries have keys of the other protocol',
     'CONSENT_SIGNAL_INVALID',
     'duchies/alpha has no elGamalPublicKey',
     ({ ring }) => ({ entries: entriesOf(ring.signed, 'liquidLegionsV2') }),
   ],
   [
-    'the aggregator is to take the upload',
+    'the fulfilling duchy is the aggregator',
     'CONSENT_SIGNAL_INVALID',
     'fulfillingDuchy is duchies/gamma',
     () => ({ fulfillingDuchy: GAMMA }),
   ],
   [
-    'nobody is to take the upload',
+    'the fulfilling duchy is missing',
     'CONSENT_SIGNAL_INVALID',
     'fulfillingDuchy is undefined',
     () => ({ fulfillingDuchy: undefined }),
@@ -126,7 +126,7 @@ export const SPOILED_LEGIONS: Row[] = [
     ],
   ),
   [
-    'the certificate of a duchy is the one of another',
+    'the certificate of a duchy was issued to another duchy',
     'CONSENT_SIGNAL_INVALID',
     'CERTIFICATE_OF_ANOTHER_PARTY',
     ({ certificates }) => ({
@@ -144,7 +144,7 @@ export const SPOILED_LEGIONS: Row[] = [
     ],
   ),
   [
-    'the exchange put its own key in place',
+    'the exchange replaced the key of a duchy',
     'CONSENT_SIGNAL_INVALID',
     'SIGNATURE_INVALID',
     ({ duchies }) => ({
@@ -158,13 +158,13 @@ export const SPOILED_LEGIONS: Row[] = [
     }),
   ],
   [
-    'a key is no ElGamalPublicKey',
+    'a key is not an ElGamalPublicKey',
     'CONSENT_SIGNAL_INVALID',
     'MESSAGE_MALFORMED',
     (world) => betaSigns(world, () => Uint8Array.of(0xff)),
   ],
   [
-    'a key has another generator',
+    'a key has a wrong generator',
     'CONSENT_SIGNAL_INVALID',
     'KEY_NOT_SUPPORTED',
     (world) =>
@@ -176,7 +176,7 @@ export const SPOILED_LEGIONS: Row[] = [
       }),
   ],
   [
-    'a key is no point of the curve',
+    'a key is not a point on the curve',
     'CONSENT_SIGNAL_INVALID',
     'no proof that its duchy knows the secret',
     (world) =>
@@ -185,7 +185,7 @@ export const SPOILED_LEGIONS: Row[] = [
       ),
   ],
   [
-    'a duchy does not know the secret of its key',
+    'a duchy does not know the secret key of its public key',
     'CONSENT_SIGNAL_INVALID',
     'no proof that its duchy knows the secret',
     (world) =>
@@ -194,7 +194,7 @@ export const SPOILED_LEGIONS: Row[] = [
       ),
   ],
   [
-    'a duchy of an older version has made its key for nothing in particular',
+    'a key has no binding',
     'CONSENT_SIGNAL_INVALID',
     'BINDING_MISSING',
     (world) =>
@@ -204,13 +204,13 @@ export const SPOILED_LEGIONS: Row[] = [
       }),
   ],
   [
-    'a duchy made its key for another computation',
+    'a key is bound to another computation',
     'CONSENT_SIGNAL_INVALID',
     'BINDING_MISMATCH',
     (world) => betaBinds(world, { computation: 'm2' }),
   ],
   [
-    'all duchies made their keys for another computation',
+    'the keys of all duchies are bound to another computation',
     'CONSENT_SIGNAL_INVALID',
     'TERMS_DIFFER',
     ({ ring, duchies }) => ({
@@ -220,13 +220,13 @@ export const SPOILED_LEGIONS: Row[] = [
     }),
   ],
   [
-    'a duchy was told other terms',
+    'a key is bound to other terms',
     'CONSENT_SIGNAL_INVALID',
     'TERMS_DIFFER',
     (world) => betaBinds(world, { termsSha256: new Uint8Array(32) }),
   ],
   [
-    'a duchy signed the key of another one, with the proof of that one',
+    'a key is bound to another duchy',
     'CONSENT_SIGNAL_INVALID',
     'BINDING_MISMATCH',
     (world) => betaBinds(world, { duchy: GAMMA! }),
@@ -258,7 +258,7 @@ export const SPOILED_LEGIONS: Row[] = [
     }),
   ],
   [
-    'keys of two duchies cancel out',
+    'the keys of two duchies cancel out',
     'CONSENT_SIGNAL_INVALID',
     'must not cancel out',
     ({ ring, duchies }) => ({
@@ -267,7 +267,7 @@ export const SPOILED_LEGIONS: Row[] = [
   ],
   ['the duchies add no noise', 'DECLINED', 'add NONE noise', () => ({ config: { noiseMechanism: 'NONE' } })],
   [
-    'the duchies add noise of which the aggregator knows too much',
+    'the provider does not accept geometric noise',
     'DECLINED',
     'add GEOMETRIC noise',
     () => ({ config: { noiseMechanism: 'GEOMETRIC' } }),
@@ -291,25 +291,25 @@ export const SPOILED_LEGIONS: Row[] = [
   ['the sketch is too large', 'SPEC_INVALID', 'maxSize of', () => ({ config: { maxSize: 1_000_001 } })],
   ['the sketch has no register', 'SPEC_INVALID', 'maxSize of', () => ({ config: { maxSize: 0 } })],
   [
-    'there are too many sampling indicators',
+    'samplingIndicatorSize is too large',
     'SPEC_INVALID',
     'samplingIndicatorSize of',
     () => ({ ...frequency(5), config: { samplingIndicatorSize: 2 ** 32 - 1 } }),
   ],
   [
-    'the duchies do not count as far',
+    'the maximum frequency exceeds the maximum of the duchies',
     'SPEC_INVALID',
     'count to 10, and the measurement asks for 11',
     () => frequency(11),
   ],
   [
-    'it measures frequencies with sketches that have none',
+    'it measures frequencies with reach-only sketches',
     'SPEC_INVALID',
     'REACH_AND_FREQUENCY is not computed with reachOnlyLiquidLegionsV2',
     () => ({ ...frequency(5), protocol: 'reachOnlyLiquidLegionsV2' }),
   ],
   [
-    'it measures a reach with frequencies',
+    'it measures a reach with sketches for frequencies',
     'SPEC_INVALID',
     'REACH is not computed with liquidLegionsV2',
     () => ({ protocol: 'liquidLegionsV2' }),
@@ -328,7 +328,7 @@ export const SPOILED_LEGIONS: Row[] = [
     }),
   ],
   [
-    'the sampling interval goes on at 0',
+    'the sampling interval wraps around at 1',
     'SPEC_INVALID',
     'vidSamplingInterval',
     () => ({ spec: { vidSamplingInterval: { start: 0.75, width: 0.5 } } }),

@@ -10,7 +10,7 @@ const events = (...entries: ReturnType<typeof entry>[]) => ({ requisitionSpec: e
 
 export const SPOILED_SELECTIONS: SpoiledRow[] = [
   [
-    'a population is asked of events',
+    'a measurement of events selects a population',
     'SPEC_INVALID',
     'selects event groups',
     () => ({
@@ -18,7 +18,7 @@ export const SPOILED_SELECTIONS: SpoiledRow[] = [
     }),
   ],
   [
-    'events are asked of a population',
+    'a measurement of a population selects event groups',
     'SPEC_INVALID',
     'selects a population',
     () => ({
@@ -46,18 +46,23 @@ export const SPOILED_SELECTIONS: SpoiledRow[] = [
     () => events({ key: SPRING, value: {} } as never),
   ],
   [
-    'an interval spans centuries',
+    'an interval exceeds 10,000 days',
     'SPEC_INVALID',
     'exceeds 10000 days',
     () => events(entry(SPRING, '', [1, 20_000])),
   ],
   [
-    'an event group is another provider’s',
+    'an event group belongs to another provider',
     'SPEC_INVALID',
     'is not an event group of',
     () => events(entry('dataProviders/chirper/eventGroups/spring')),
   ],
-  ['an event group has no name', 'SPEC_INVALID', 'is not an event group of', () => events(entry('spring'))],
+  [
+    'the name of an event group is invalid',
+    'SPEC_INVALID',
+    'is not an event group of',
+    () => events(entry('spring')),
+  ],
   [
     'an event group does not exist',
     'SPEC_INVALID',
@@ -73,7 +78,7 @@ export const SPOILED_SELECTIONS: SpoiledRow[] = [
     (world) => ({ context: group(world, { state: 'DELETED' }) }),
   ],
   [
-    'an event group is another consumer’s',
+    'an event group is for another consumer',
     'SPEC_INVALID',
     `is not for ${CONSUMER}`,
     (world) => ({
@@ -81,19 +86,19 @@ export const SPOILED_SELECTIONS: SpoiledRow[] = [
     }),
   ],
   [
-    'an event group is about events that no settings list',
+    'the settings do not list the reference of an event group',
     'SPEC_INVALID',
     'references does not list',
     (world) => ({ context: group(world, { eventGroupReferenceId: 'summer' }) }),
   ],
   [
-    'an event group is about a name that every object has',
+    'the reference of an event group is "constructor"',
     'SPEC_INVALID',
     'references does not list',
     (world) => ({ context: group(world, { eventGroupReferenceId: 'constructor' }) }),
   ],
   [
-    'an event group is about another consumer’s events',
+    'the reference of an event group lists only another consumer',
     'SPEC_INVALID',
     `references does not list ${CONSUMER}`,
     () => ({
@@ -101,13 +106,13 @@ export const SPOILED_SELECTIONS: SpoiledRow[] = [
     }),
   ],
   [
-    'an event group has no reference in the events',
+    'an event group has no eventGroupReferenceId',
     'SPEC_INVALID',
     'has no eventGroupReferenceId',
     (world) => ({ context: group(world, { eventGroupReferenceId: undefined }) }),
   ],
   [
-    'the events began to be recorded later',
+    'the interval starts before the data availability interval',
     'UNFULFILLABLE',
     'has events since 2026-07-04',
     (world) => ({

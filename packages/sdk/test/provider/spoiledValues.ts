@@ -13,7 +13,7 @@ export const SPOILED_VALUES: SpoiledRow[] = [
     () => ({ spec: Uint8Array.of(0x12, 0xff) }),
   ],
   [
-    'the MeasurementSpec is broken JSON',
+    'the MeasurementSpec is truncated JSON',
     'SPEC_INVALID',
     'cannot be read',
     () => ({ spec: text({}).slice(0, 1) }),
@@ -29,43 +29,38 @@ export const SPOILED_VALUES: SpoiledRow[] = [
   ['epsilon is zero', 'SPEC_INVALID', 'reach.privacyParams.epsilon', () => ({ spec: reach(0) })],
   ['epsilon is not a number', 'SPEC_INVALID', 'epsilon', () => ({ spec: reach(Number.NaN) })],
   [
-    'epsilon is absurdly small',
+    'epsilon is 1e-9',
     'SPEC_INVALID',
     'epsilon of the MeasurementSpec must be',
     () => ({ spec: reach(1e-9) }),
   ],
   [
-    'epsilon is below the floor of the provider',
+    'epsilon is below the minimumEpsilon of the provider',
     'DECLINED',
     'reach.privacyParams.epsilon is 0.249',
     () => ({ spec: reach(0.249), context: { minimumEpsilon: 0.25 } }),
   ],
   [
-    'epsilon is below the default floor',
+    'epsilon is below the default minimumEpsilon',
     'DECLINED',
     'minimumEpsilon of this provider is 0.0001',
     () => ({ spec: reach(0.00009) }),
   ],
   [
-    'only the epsilon of the reach is below the floor',
+    'only the epsilon of the reach is below minimumEpsilon',
     'DECLINED',
     'reachAndFrequency.reachPrivacyParams.epsilon is 0.2',
     () => ({ ...frequency(5, 0.2, 0.3), context: { minimumEpsilon: 0.25 } }),
   ],
   [
-    'only the epsilon of the frequency is below the floor',
+    'only the epsilon of the frequency is below minimumEpsilon',
     'DECLINED',
     'reachAndFrequency.frequencyPrivacyParams.epsilon is 0.2',
     () => ({ ...frequency(5, 0.3, 0.2), context: { minimumEpsilon: 0.25 } }),
   ],
+  ['epsilon is 1e9', 'SPEC_INVALID', 'epsilon of the MeasurementSpec must be', () => ({ spec: reach(1e9) })],
   [
-    'epsilon is absurdly large',
-    'SPEC_INVALID',
-    'epsilon of the MeasurementSpec must be',
-    () => ({ spec: reach(1e9) }),
-  ],
-  [
-    'delta is absurdly small',
+    'delta is 1e-300',
     'SPEC_INVALID',
     'delta of the MeasurementSpec must be',
     () => ({ spec: reach(1, 1e-300) }),
@@ -80,7 +75,7 @@ export const SPOILED_VALUES: SpoiledRow[] = [
     }),
   ],
   [
-    'the sampling interval runs over 1',
+    'the sampling interval ends after 1',
     'SPEC_INVALID',
     'start + width',
     () => ({
@@ -96,7 +91,7 @@ export const SPOILED_VALUES: SpoiledRow[] = [
     }),
   ],
   [
-    'nobody fits into the sampling interval',
+    'the sampling interval is too narrow',
     'SPEC_INVALID',
     'vidSamplingInterval.width',
     () => ({
@@ -106,7 +101,7 @@ export const SPOILED_VALUES: SpoiledRow[] = [
   ['the maximum frequency is 1', 'SPEC_INVALID', 'maximumFrequency', () => frequency(1)],
   ['the maximum frequency is a million', 'SPEC_INVALID', 'maximumFrequency', () => frequency(1_000_000)],
   [
-    'the impressions of a user are not capped',
+    'maximumFrequencyPerUser is 0',
     'SPEC_INVALID',
     'maximumFrequencyPerUser',
     () => ({
@@ -114,7 +109,7 @@ export const SPOILED_VALUES: SpoiledRow[] = [
     }),
   ],
   [
-    'the duration of a user is capped below a millisecond',
+    'maximumWatchDurationPerUser is less than a millisecond',
     'SPEC_INVALID',
     'maximumWatchDurationPerUser',
     () => ({

@@ -121,7 +121,7 @@ async function trust(x509Der: Uint8Array, name: string): Promise<void> {
   await requireTrusted(parseCertificate(x509Der), party, roots, new Date());
 }
 
-it('creates a direct measurement, which an agent answers', async () => {
+it('a consumer of the public reference system opens the direct result of an agent', async () => {
   const created = await consumer.create({ measurementType: reach(1e5, 0), dataProviders: asked('streamly') });
   await work();
   const measurement = await consumer.wait(created.name);
@@ -130,7 +130,7 @@ it('creates a direct measurement, which an agent answers', async () => {
   expect(result.reach).toMatchObject({ value: '100', deterministic_count_distinct: {} });
 });
 
-it('creates a deduplicated measurement, which agents and duchies answer', async () => {
+it('a consumer of the public reference system opens the deduplicated result of agents and duchies', async () => {
   await work();
   const created = await consumer.create({
     measurementType: reach(0.1, 1e-9),

@@ -73,7 +73,7 @@ function eventsTable() {
 
 const retries = () => world.types().filter((type) => type === 'retrying').length;
 
-it('charges before the first read, once, while the server is down and comes back', async () => {
+it('an agent charges once, before its first read, even if the PostgreSQL server is down at first', async () => {
   const measurement = await world.ask({ privacy: { epsilon: 1e5, delta: 0 }, filter: FILTER });
   const { name } = await world.requisitionOf(measurement);
   const chargedAtRead: boolean[] = [];
@@ -92,7 +92,7 @@ it('charges before the first read, once, while the server is down and comes back
   expect(chargedAtRead).not.toContain(false);
 });
 
-it('says why it tries again, without a password, a filter, or a VID', async () => {
+it('an agent logs why it retries, without a password, a filter value or a VID', async () => {
   const measurement = await world.ask({ privacy: EXACT, filter: FILTER });
   proxy.treatment = 'CLOSE';
   const done = world.runUntilClosed(world.agent({ events }), measurement);
@@ -106,7 +106,7 @@ it('says why it tries again, without a password, a filter, or a VID', async () =
     expect(logged).not.toContain(secret);
 });
 
-it('repeats nothing that a hostile server says', async () => {
+it('openEvents() does not repeat the error message of a hostile server', async () => {
   const echo = createServer((socket) => {
     // This server asks for the password in clear text, and then quotes the password in an error message.
     socket.once('data', () => {
@@ -130,7 +130,7 @@ it('repeats nothing that a hostile server says', async () => {
   expect(`${error.stack}${JSON.stringify(error)}${error.cause}`).not.toContain(PASSWORD);
 });
 
-it('sends no password to a server that does not speak TLS, where TLS is asked for', async () => {
+it('openEvents() sends no password to a server without TLS if TLS is required', async () => {
   const sent: Buffer[] = [];
   const plain = createServer((socket) => {
     socket.on('data', (bytes) => {

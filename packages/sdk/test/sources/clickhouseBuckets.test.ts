@@ -23,7 +23,7 @@ const TABLE = {
 } satisfies Parameters<typeof loadTable>[0];
 
 describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'buckets'})`, () => {
-  it(`gives ${VIDS} VIDs the agent's buckets`, async () => {
+  it(`puts ${VIDS} VIDs into the same buckets as the agent`, async () => {
     const { client } = await testServer();
     // Use three kinds of VIDs in equal numbers: small VIDs, VIDs from the whole 64-bit range, and VIDs at both ends of
     // the range.
@@ -45,7 +45,7 @@ describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'buckets'})`, (
     ['another hash', /farmFingerprint64/g, 'xxHash64'],
     ['the hash of the number instead of its bytes', /reinterpretAsFixedString\((.*?\))/g, '($1'],
     ['other bits', /8388607/g, '4194303'],
-  ])('refuses a server with %s', async (_name, found, instead) => {
+  ])('is rejected if the server uses %s', async (_name, found, instead) => {
     const { server } = await testServer();
     const proxy = await startFaultyProxy(server.url);
     const { where, remove } = await loadTable(TABLE);

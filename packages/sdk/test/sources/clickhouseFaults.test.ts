@@ -38,13 +38,16 @@ const FAULTS: [name: string, fault: Fault][] = [
   ['a connection that is reset', ({ response }) => void response.socket!.resetAndDestroy()],
   ['a connection that ends before the response', ({ response }) => void response.destroy()],
   ['a response without a body', ({ response }) => void response.end()],
-  ['a response that is cut', partly(0.5, ({ response }) => void response.destroy())],
-  ['a cut that looks like an end', partly(0.5, ({ response }) => void response.end())],
-  ['a cut of the last bytes that looks like an end', partly(0.999, ({ response }) => void response.end())],
+  ['a truncated response', partly(0.5, ({ response }) => void response.destroy())],
+  ['a truncated response that ends normally', partly(0.5, ({ response }) => void response.end())],
+  [
+    'a response without its last bytes that ends normally',
+    partly(0.999, ({ response }) => void response.end()),
+  ],
   ['an exception in the body', partly(0.5, ({ response }) => void response.end(block(EXCEPTION)))],
   ['an exception after the whole body', partly(1, ({ response }) => void response.end(block(EXCEPTION)))],
   [
-    'an exception in a body that is cut',
+    'an exception in a truncated body',
     partly(0.3, ({ response }) => response.write(block(EXCEPTION), () => response.destroy())),
   ],
   [
@@ -55,11 +58,14 @@ const FAULTS: [name: string, fault: Fault][] = [
     'a shard that is lost during the response',
     partly(0.7, ({ response }) => void response.end(block(LOST_SHARD))),
   ],
-  ['a load balancer', ({ response }) => void response.writeHead(502).end('<html>Bad Gateway</html>')],
-  ['another program', ({ response }) => void response.end('{"rows":0,"data":[]}{')],
+  [
+    'a 502 response of a load balancer',
+    ({ response }) => void response.writeHead(502).end('<html>Bad Gateway</html>'),
+  ],
+  ['a response of another program', ({ response }) => void response.end('{"rows":0,"data":[]}{')],
 ];
 
-describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'faults'})`, () => {
+describe.skipIf(skipped !== undefined)(`an event source on ClickHouse (${skipped ?? 'faults'})`, () => {
   let proxy: FaultyProxy;
   let events: Events;
   let remove: () => Promise<void>;
@@ -132,7 +138,7 @@ describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'faults'})`, ()
 
   describe.each(FAULTS.map(([name, fault], i) => [name, fault, i] as const))('%s', (_name, fault, i) => {
     it.each(isStress ? figures : [figures[i % figures.length]!])(
-      'fails %s, which are right afterwards',
+      'makes a query for %s fail, and the next one is correct',
       async (_figure, figure, right) => {
         proxy.fault = fault;
         await expectUnavailable(figure);
@@ -142,14 +148,14 @@ describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'faults'})`, ()
     );
   });
 
-  it('fails while the server is down, and is right when it is back on the same port', async () => {
+  it('fails while the server is down, and counts correctly when it is back on the same port', async () => {
     await proxy.pause();
     for (const [, figure] of figures) await expectUnavailable(figure);
     await proxy.resume();
     for (const [, figure, right] of figures) expect(await figure()).toEqual(right);
   });
 
-  it('fails when the server restarts during the response', async () => {
+  it('fails if the server restarts during the response, and counts correctly afterwards', async () => {
     proxy.fault = partly(0.5, () => void proxy.pause());
     await expectUnavailable(figures[0]![1]);
     proxy.fault = undefined;
@@ -157,7 +163,7 @@ describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'faults'})`, ()
     expect(await figures[0]![1]()).toBe(Number(PEOPLE));
   });
 
-  it('ends a silent statement when it is aborted: the server is told to kill it, and runs nothing', async () => {
+  it('kills an aborted statement on the server, even if the server has not responded', async () => {
     const { client } = await testServer();
     proxy.seen.length = 0;
     const abort = new AbortController();

@@ -59,7 +59,7 @@ async function figuresOf(events: Events) {
   };
 }
 
-describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'tables'})`, () => {
+describe.skipIf(skipped !== undefined)(`an event source on ClickHouse (${skipped ?? 'tables'})`, () => {
   it('counts the same in one pass and in seven', async () => {
     const once = await withEvents(PEOPLE, {}, figuresOf);
     expect(once.people.length).toBeGreaterThan(500);
@@ -67,7 +67,7 @@ describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'tables'})`, ()
     expect(await withEvents(PEOPLE, { passes: 7 }, figuresOf)).toEqual(once);
   });
 
-  it('stops a question that reads more rows than the limit, and counts one that does not', async () => {
+  it('stops a query that reads more rows than rowLimit, and counts one that does not', async () => {
     const impressions = (events: Events) => events.impressions(QUERY, 5);
     await expect(withEvents(PEOPLE, { rowLimit: 2999 }, impressions)).rejects.toThrow(
       'gave up with TOO_MANY_ROWS (158). It reads too many rows: raise events.source.rowLimit',
@@ -75,7 +75,7 @@ describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'tables'})`, ()
     expect(await withEvents(PEOPLE, { rowLimit: 3000 }, impressions)).toBeGreaterThan(2000n);
   });
 
-  it('takes a configured value of a column that is not nullable as absent', async () => {
+  it('treats a configured value of a column that is not nullable as absent', async () => {
     const table = tableOf([
       [1n, ''],
       [2n, 'tv'],
@@ -88,7 +88,7 @@ describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'tables'})`, ()
     await expect(withEvents(table, { absent: { phone: '' } }, absent)).rejects.toThrow('absent');
   });
 
-  it('counts replaced rows once, and only with final', async () => {
+  it('counts replaced rows once with final, and rejects the table without it', async () => {
     const layout = `ENGINE = ReplacingMergeTree ${ORDER}`;
     const table = tableOf([
       [1n, 'a'],
@@ -100,7 +100,7 @@ describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'tables'})`, ()
     expect(await withEvents(table, { layout, final: true }, impressions)).toBe(2n);
   });
 
-  it.each(['SummingMergeTree', 'AggregatingMergeTree'])('refuses the rows of a %s', async (engine) => {
+  it.each(['SummingMergeTree', 'AggregatingMergeTree'])('rejects the table engine %s', async (engine) => {
     const layout = `ENGINE = ${engine} ${ORDER}`;
     for (const final of [true, false]) {
       await expect(withEvents(tableOf([]), { layout, final }, figuresOf)).rejects.toThrow(engine);
@@ -108,7 +108,7 @@ describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'tables'})`, ()
   });
 
   it.skipIf(process.env.CLICKHOUSE_URL)(
-    'refuses an account that can write, and a wrong password',
+    'rejects an account that can write, and a wrong password',
     async () => {
       const { user, password } = (await testServer()).server.writer;
       const writer = { user, password: async () => password };
@@ -119,7 +119,7 @@ describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'tables'})`, ()
     },
   );
 
-  it('refuses a server that does not apply a limit, and one that treats text or time differently', async () => {
+  it('rejects a server that does not apply a limit, or that treats text or time differently', async () => {
     const { server } = await testServer();
     const proxy = await startFaultyProxy(server.url);
     const open = () => withEvents(tableOf([]), { url: proxy.url }, async () => {});
@@ -143,7 +143,7 @@ describe.skipIf(skipped !== undefined)(`ClickHouse (${skipped ?? 'tables'})`, ()
     [{ passes: 0 }, 'events.source.passes'],
     [{ rowLimit: 0.5 }, 'events.source.rowLimit'],
     [{ memoryLimit: 'much' }, 'events.source.memoryLimit'],
-  ])('names the setting that is wrong: %o', async (settings, message) => {
+  ])('names the invalid setting in its error: %o', async (settings, message) => {
     await expect(withEvents(tableOf([]), settings, async () => {})).rejects.toThrow(message);
   });
 });

@@ -91,7 +91,7 @@ describe.each(TEST_SOURCES)('$name', ({ name, skipped, load }) => {
   const worlds = WORLDS.map((world, i) => [world.name, world, i] as const).filter(
     ([, , i]) => isStress || i % 10 === TEST_SOURCES.findIndex((source) => source.name === name) % 10,
   );
-  it.each(worlds)('%s', async (_name, world, i) => {
+  it.each(worlds)('returns the expected figures for %s', async (_name, world, i) => {
     const { where, remove } = await load(tableOf(world));
     const events = await openEvents({ ...where, ...settingsOf(world) });
     try {

@@ -86,7 +86,7 @@ async function pickedBySource(events: Events, filters: string[]): Promise<bigint
   return picked.sort((a, b) => Number(a - b));
 }
 
-test('random filters call every function that a dialect writes in SQL', () => {
+test('random filters call every function that a dialect translates to SQL', () => {
   const filters = fc.sample(FILTER, { numRuns: 500, seed: 1 }).join('\n');
   const functions = Object.values(DIALECTS).flatMap((dialect) => Object.keys(dialect.functions));
   expect(functions.filter((name) => !filters.includes(`${name}(`))).toEqual([]);
@@ -125,7 +125,7 @@ describe.each(TEST_SOURCES)('$name', (source) => {
     }
   });
 
-  test('random filters pick the same events in the source as evaluated row by row', async () => {
+  test('random filters select the same events in the source as in CEL', async () => {
     const filters = { count: 0, sql: 0, mixed: 0, matching: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(FILTER, { minLength: AT_ONCE, maxLength: AT_ONCE }), async (some) => {

@@ -102,12 +102,12 @@ async function until(holds: () => Promise<boolean>, withinMs: number): Promise<b
 
 type Fault = [what: string, work: () => Promise<unknown>, heal?: () => unknown];
 
-describe('an error, and the whole count afterward,', () => {
+describe('a count', () => {
   const FAULTS: Fault[] = [
-    ['the connection ends in a row', () => whileTreated({ cutAfter: 300_001 }, count)],
+    ['the connection ends in the middle of a row', () => whileTreated({ cutAfter: 300_001 }, count)],
     ['the connection is reset between two batches', () => count(() => server.proxy.cut())],
     [
-      'an administrator ends the process in the middle',
+      'an administrator ends the process during the count',
       () =>
         count(() => admin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'reader'`)),
     ],
@@ -130,8 +130,8 @@ describe('an error, and the whole count afterward,', () => {
   ];
   /** More faults, for stress runs. The last two end only when a time limit of ten seconds is over. */
   const MORE_FAULTS: Fault[] = [
-    ['nobody listens', () => whileTreated('CLOSE', count)],
-    ['the connection ends in the greeting', () => whileTreated({ cutAfter: 30 }, count)],
+    ['no server listens', () => whileTreated('CLOSE', count)],
+    ['the connection ends during the greeting', () => whileTreated({ cutAfter: 30 }, count)],
     [
       'the connection is reset before the figures arrive',
       () =>
@@ -140,8 +140,8 @@ describe('an error, and the whole count afterward,', () => {
           () => server.proxy.cut(),
         ),
     ],
-    ['the server restarts in the middle', () => count(() => server.restart())],
-    ['a process of the server crashes, and all of them start again', () => count(crash)],
+    ['the server restarts during the count', () => count(() => server.restart())],
+    ['a process of the server crashes, and all processes restart', () => count(crash)],
     [
       'the account may open no connection',
       async () => {
@@ -169,7 +169,7 @@ describe('an error, and the whole count afterward,', () => {
       () =>
         admin(`UPDATE ads.events SET vid = 7 WHERE vid = 1e19; ALTER TABLE ads.events ALTER vid TYPE int`),
     ],
-    ['nobody answers', () => whileTreated('SILENCE', count)],
+    ['the server does not respond', () => whileTreated('SILENCE', count)],
     [
       'the table is locked',
       async () => {
@@ -184,15 +184,18 @@ describe('an error, and the whole count afterward,', () => {
       },
     ],
   ];
-  it.each<Fault>(isStress ? [...FAULTS, ...MORE_FAULTS] : FAULTS)('while %s', async (_what, work, heal) => {
-    const error = await failure(work());
-    expect(error).toBeInstanceOf(EventsUnavailable);
-    expect(error).not.toBeInstanceOf(QueryFailed);
-    expect(error.message).toMatch(/^[A-Z].*[.)]$/);
-    await heal?.();
-    await admin('GRANT SELECT ON ads.events TO reader');
-    expect(await count()).toBe(PEOPLE);
-  });
+  it.each<Fault>(isStress ? [...FAULTS, ...MORE_FAULTS] : FAULTS)(
+    'fails if %s, and is complete afterward',
+    async (_what, work, heal) => {
+      const error = await failure(work());
+      expect(error).toBeInstanceOf(EventsUnavailable);
+      expect(error).not.toBeInstanceOf(QueryFailed);
+      expect(error.message).toMatch(/^[A-Z].*[.)]$/);
+      await heal?.();
+      await admin('GRANT SELECT ON ads.events TO reader');
+      expect(await count()).toBe(PEOPLE);
+    },
+  );
 
   async function whileTreated<T>(
     treatment: FaultyServer['proxy']['treatment'],
@@ -223,12 +226,12 @@ describe('an error, and the whole count afterward,', () => {
   }
 });
 
-it('counts everybody over a slow network', async () => {
+it('a count over a slow network includes every person', async () => {
   server.proxy.treatment = { bytesPerSecond: 4_000_000 };
   expect(await count()).toBe(PEOPLE);
 });
 
-it('sees one state of the table in all statements of a question', async () => {
+it('all statements of a query see the same state of the table', async () => {
   const source = await openPostgres(
     { kind: 'postgres', url: server.proxied, user: 'reader', table: 'ads.events' },
     {},
@@ -248,7 +251,7 @@ it('sees one state of the table in all statements of a question', async () => {
   await source.close();
 });
 
-it('an error in the work on a row fails the statement, in a batch of rows too', async () => {
+it('an error that a row callback throws fails the statement, also in batches of rows', async () => {
   const connect = connectOf({ kind: 'postgres', url: server.proxied, user: 'reader', table: 'ads.events' });
   const options = { connect, timeoutMs: 10_000, canCheckClient: false };
   const statement = { sql: 'SELECT generate_series(1, 20000)', values: [] };
@@ -263,7 +266,7 @@ it('an error in the work on a row fails the statement, in a batch of rows too', 
   await expect(batches).rejects.toThrow(new RangeError('not this row'));
 });
 
-describe('no statement runs two seconds after', () => {
+describe('a running statement', () => {
   const start = async (signal?: AbortSignal) => {
     await events.close();
     events = await openSlow();
@@ -274,7 +277,7 @@ describe('no statement runs two seconds after', () => {
   };
   const ended = () => until(async () => (await running()) === 0, 2000);
 
-  it('the agent is gone without a word', async () => {
+  it('ends within two seconds after the connections of the agent are cut', async () => {
     const { done } = await start();
     server.proxy.treatment = 'CLOSE';
     server.proxy.cut();
@@ -282,7 +285,7 @@ describe('no statement runs two seconds after', () => {
     expect(await ended()).toBe(true);
   });
 
-  it('the events are closed', async () => {
+  it('ends within two seconds after the events are closed', async () => {
     const { done } = await start();
     await events.close();
     await expect(done).rejects.toThrow('The events were closed.');
@@ -292,7 +295,7 @@ describe('no statement runs two seconds after', () => {
   it.each([
     ['', 'PASS'],
     [', even if no second connection is possible', 'CLOSE'],
-  ] as const)('an abort%s', async (_what, treatment) => {
+  ] as const)('ends within two seconds after an abort%s', async (_what, treatment) => {
     const stop = new AbortController();
     const { done } = await start(stop.signal);
     server.proxy.treatment = treatment;

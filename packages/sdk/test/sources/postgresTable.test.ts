@@ -68,7 +68,7 @@ const impressions = (events: Events, filter: string) =>
 const EVENT = `1 AS vid, TIMESTAMPTZ '2026-07-01 12:00+00' AS timestamp, text 'g' AS event_group`;
 
 describe('the types of columns', () => {
-  it('are those of attributes, through domains and enums', async () => {
+  it('map to the types of attributes, also for domains and enums', async () => {
     await create(`CREATE TYPE ads.device AS ENUM ('tv', 'phone'); CREATE DOMAIN ads.age AS int CHECK (VALUE > 0);
       CREATE TABLE ads.events (vid int4, timestamp timestamptz, event_group varchar(20), device ads.device, age ads.age,
         code char(5), small int2, price numeric(12,2), loose numeric, weight numeric(20), rate float4, day date,
@@ -115,7 +115,7 @@ describe('the types of columns', () => {
     [`code != 'a\\u0000'`, `text 'a' AS code`, 1n],
     [`code.matches('^a.$')`, `text 'a😀' AS code`, 1n],
     [`size(code) == 2 && code.endsWith('😀')`, `text 'a😀' AS code`, 1n],
-  ])('%s of %s', async (filter, column, expected) => {
+  ])('are compared as in CEL by the filter %s on %s', async (filter, column, expected) => {
     await create(`CREATE COLLATION ads.loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
       CREATE TABLE ads.events AS SELECT ${EVENT}, ${column}`);
     expect(await using((events) => impressions(events, filter))).toBe(expected);
@@ -140,7 +140,7 @@ describe('the types of columns', () => {
     expect(await using((events) => events.watchDurationMillis(query, 2n ** 62n))).toBe(expected);
   });
 
-  it('finds references in integers by their decimal text', async () => {
+  it('can be integers for references, which match by their decimal text', async () => {
     await create(
       `CREATE TABLE ads.events AS SELECT 1 AS vid, TIMESTAMPTZ '2026-07-01' AS timestamp, 7 AS event_group`,
     );
@@ -159,7 +159,7 @@ describe('the types of columns', () => {
 });
 
 describe('a table', () => {
-  it('may be partitioned, and a view', async () => {
+  it('can be partitioned, and can be a view', async () => {
     await create(`CREATE TABLE ads.events (vid int8, timestamp timestamptz, event_group text) PARTITION BY RANGE (timestamp);
       CREATE TABLE ads.july PARTITION OF ads.events FOR VALUES FROM ('2026-07-01') TO ('2026-08-01');
       GRANT SELECT ON ads.july TO ${ROLE}; INSERT INTO ads.events SELECT ${EVENT}`);
@@ -170,7 +170,7 @@ describe('a table', () => {
     expect(await using((events) => impressions(events, ''))).toBe(1n);
   });
 
-  it('may have columns with names that need quotes, or that statements use themselves', async () => {
+  it('can have column names that need quotes, or that the statements also use', async () => {
     await create(
       `CREATE TABLE ads.events AS SELECT ${EVENT}, 'x' AS "a ""b", 2 AS v0, 3 AS events, 4 AS row_number, 5 AS e`,
     );
@@ -190,7 +190,7 @@ describe('a table', () => {
   });
 });
 
-describe('an account is refused that', () => {
+describe('an account', () => {
   const grantable = async () =>
     create(`CREATE TABLE ads.events AS SELECT ${EVENT}; CREATE TABLE ads.other (a int)`);
   it.each([
@@ -219,7 +219,7 @@ describe('an account is refused that', () => {
       `ALTER ROLE ${ROLE} NOCREATEROLE`,
     ],
     [
-      'may do everything',
+      'is a superuser',
       `ALTER ROLE ${ROLE} SUPERUSER`,
       'is an administrator',
       `ALTER ROLE ${ROLE} NOSUPERUSER`,
@@ -231,7 +231,7 @@ describe('an account is refused that', () => {
       `REVOKE pg_read_all_data FROM ${ROLE}`,
     ],
     [
-      'may read nothing',
+      'may not read the table',
       `REVOKE ALL ON ads.events FROM ${ROLE}`,
       'there is no "ads"."events" that the account may read',
       `GRANT SELECT ON ads.events TO ${ROLE}`,
@@ -242,7 +242,7 @@ describe('an account is refused that', () => {
       'grant it SELECT',
       `GRANT USAGE ON SCHEMA ads TO ${ROLE}`,
     ],
-  ])('%s', async (_what, give, message, take) => {
+  ])('is rejected if it %s', async (_what, give, message, take) => {
     await grantable();
     await using(async () => {});
     await admin(give);
@@ -254,7 +254,7 @@ describe('an account is refused that', () => {
     await using((events) => events.verify());
   });
 
-  it('has another time zone, search path, or precision by default, and changes no result by it', async () => {
+  it('does not change results by its default time zone, search path or precision', async () => {
     await create(
       `CREATE TABLE ads.events AS SELECT ${EVENT}, float8 '0.1' + 0.2 AS d, timestamptz '2026-07-01 23:00+00' AS seen`,
     );
@@ -286,7 +286,7 @@ describe('hostile filters', () => {
   });
   afterAll(() => events.close());
 
-  it('are refused or counted, and make no statement fail', async () => {
+  it('are rejected, stopped or counted, and make no statement fail', async () => {
     await fc.assert(
       fc.asyncProperty(HOSTILE_FILTER, async (filter) => {
         const outcome = await impressions(events, filter).catch((error: Error) => error);
@@ -298,7 +298,7 @@ describe('hostile filters', () => {
     );
   });
 
-  it('nest as deep as a filter may', async () => {
+  it('are counted or rejected if they are deeply nested', async () => {
     const nested = (open: string, close: string, n: number) => `${open.repeat(n)}b${close.repeat(n)}`;
     for (const n of [20, 40, 80]) {
       for (const [before, after] of [
@@ -313,7 +313,7 @@ describe('hostile filters', () => {
   });
 });
 
-it('uses an index on reference and time', async () => {
+it('a count uses an index on reference and time', async () => {
   await create(`CREATE TABLE ads.events AS SELECT v AS vid, TIMESTAMPTZ '2026-07-01' + v * interval '1 minute' AS timestamp,
       'g' || v % 100 AS event_group FROM generate_series(1, 50000) AS v;
     CREATE INDEX ON ads.events (event_group, timestamp)`);

@@ -53,7 +53,7 @@ const [TOP, BOTTOM] = [2n ** 63n - 1n, -(2n ** 63n)];
 
 export const WORLDS: World[] = [
   // Worlds about people.
-  { name: 'no rows at all', rows: [] },
+  { name: 'a table without rows', rows: [] },
   { name: 'one event', rows: [row()] },
   { name: 'only events without a VID', rows: vids(null, null, null) },
   { name: 'some events without a VID', rows: vids(1n, null, 2n, null, 2n) },
@@ -63,30 +63,30 @@ export const WORLDS: World[] = [
     name: 'VIDs around 31 and 32 bits',
     rows: vids(2n ** 31n - 1n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 32n + 1n),
   },
-  { name: 'VIDs that are one double', rows: vids(2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n) },
-  { name: 'VIDs at the ends of 64 bits', rows: vids(TOP, TOP - 1n, BOTTOM, BOTTOM + 1n) },
-  { name: 'VIDs that the salt takes over the end', rows: vids(TOP - SALT, TOP - SALT + 1n, TOP - SALT + 2n) },
+  { name: 'VIDs that are equal as doubles', rows: vids(2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n) },
+  { name: 'VIDs at the limits of 64 bits', rows: vids(TOP, TOP - 1n, BOTTOM, BOTTOM + 1n) },
+  { name: 'VIDs that overflow with the salt', rows: vids(TOP - SALT, TOP - SALT + 1n, TOP - SALT + 2n) },
   { name: 'the same row five times', rows: times(5, () => row()) },
   {
-    name: 'a person with more events than a byte counts',
+    name: 'a person with more than 255 events',
     rows: times(300, (i) => row({ vid: i < 290 ? 1n : 2n })),
   },
   { name: 'a person in two event groups', rows: times(6, (i) => row({ vid: 3n, group: i % 2 ? 'g' : 'h' })) },
   { name: 'people in all buckets', rows: times(2000, (i) => row({ vid: BigInt(i * 7919) })) },
-  { name: 'a crowd', rows: crowd(3000, 800) },
-  { name: 'a crowd with few people', rows: crowd(3000, 25) },
+  { name: '3000 random events of 800 people', rows: crowd(3000, 800) },
+  { name: '3000 random events of 25 people', rows: crowd(3000, 25) },
 
   // Worlds about times.
   {
-    name: 'times around the start',
+    name: 'times around the start of the interval',
     rows: each('at', [us('2024-01-01') - 1n, us('2024-01-01'), us('2024-01-01') + 1n]),
   },
   {
-    name: 'times around the end',
+    name: 'times around the end of the interval',
     rows: each('at', [us('2024-02-01') - 1n, us('2024-02-01'), us('2024-02-01') + 1n]),
   },
   {
-    name: 'midnights of zones east and west of UTC',
+    name: 'midnights in time zones east and west of UTC',
     rows: each(
       'at',
       ['2023-12-31T10:00', '2023-12-31T23:30', '2024-01-31T12:00', '2024-02-01T11:00'].map((t) =>
@@ -95,7 +95,7 @@ export const WORLDS: World[] = [
     ),
   },
   {
-    name: 'the hours at which clocks change',
+    name: 'times around changes of daylight saving time',
     rows: each(
       'at',
       ['2024-03-31T00:59:59', '2024-03-31T01:00:00', '2024-10-27T00:30:00', '2024-10-27T01:30:00'].map(us),
@@ -130,7 +130,7 @@ export const WORLDS: World[] = [
     ],
   },
   {
-    name: 'days instead of times',
+    name: 'dates instead of timestamps',
     time: 'date',
     rows: each('at', ['2023-12-31', '2024-01-01', '2024-01-31', '2024-02-01', '1969-12-31'].map(us)),
     questions: [
@@ -139,7 +139,7 @@ export const WORLDS: World[] = [
   },
   ...(['s', 'ms', 'us'] as const).map(
     (time): World => ({
-      name: `integers that count ${time}`,
+      name: `integer timestamps in ${time}`,
       time,
       rows: each(
         'at',
@@ -160,7 +160,7 @@ export const WORLDS: World[] = [
     questions: ['g ', 'G', '', 'g\u0301'].map((reference) => ({ groups: [{ reference }] })),
   },
   {
-    name: 'references with signs of SQL',
+    name: 'references with special characters of SQL',
     rows: each('group', ["it's", '"g"', 'g; --', '{0}', '$1', '%', '\\', 'é😀']),
     questions: ["it's", '"g"', '{0}', '%', '\\', 'é😀'].map((reference) => ({ groups: [{ reference }] })),
   },
@@ -179,18 +179,21 @@ export const WORLDS: World[] = [
 
   // Worlds about durations.
   {
-    name: 'durations that are no number of seconds',
+    name: 'durations that are NaN, null, negative or zero',
     rows: each('duration', [Number.NaN, null, -1, -0, 2], { vid: 4n }),
   },
-  { name: 'endless durations', rows: each('duration', [Infinity, -Infinity, 1e300, 2 ** 53, 5e-324]) },
   {
-    name: 'durations between two milliseconds',
+    name: 'infinite and extreme durations',
+    rows: each('duration', [Infinity, -Infinity, 1e300, 2 ** 53, 5e-324]),
+  },
+  {
+    name: 'durations that are not whole milliseconds',
     rows: each('duration', [0.0005, 0.0015, 0.0025, 0.0004999, 0.0014999, 12.3456]),
   },
 
   // Worlds about attributes.
   {
-    name: 'no attribute is there',
+    name: 'rows whose attributes are all null',
     rows: vids(1n, 2n).map((each) => ({
       ...each,
       gender: null,
@@ -201,20 +204,23 @@ export const WORLDS: World[] = [
       seen: null,
     })),
   },
-  { name: 'empty text, which is not absent', rows: each('gender', ['', null, 'F', ' ']) },
+  { name: 'empty strings, which are not null', rows: each('gender', ['', null, 'F', ' ']) },
   {
-    name: 'text of many kinds',
+    name: 'text with case variants, Unicode and quotes',
     rows: each('gender', ['F', 'f', 'É', 'E\u0301', '😀', 'F\n', 'FF', "'", 'ß']),
   },
-  { name: 'numbers that are none', rows: each('score', [Number.NaN, Infinity, -Infinity, 0, -0, null, 0.5]) },
-  { name: 'integers at the ends of 64 bits', rows: each('age', [TOP, BOTTOM, 0n, 18n, 17n, null]) },
   {
-    name: 'unsigned integers at their end',
+    name: 'NaN, infinite and signed zero numbers',
+    rows: each('score', [Number.NaN, Infinity, -Infinity, 0, -0, null, 0.5]),
+  },
+  { name: 'integers at the limits of 64 bits', rows: each('age', [TOP, BOTTOM, 0n, 18n, 17n, null]) },
+  {
+    name: 'unsigned integers up to 2^64 - 1',
     rows: each('weight', [2n ** 64n - 1n, 2n ** 63n, TOP, 0n, null]),
   },
-  { name: 'booleans that may be absent', rows: each('member', [true, false, null]) },
-  { name: 'microseconds in an attribute', rows: each('seen', [NOON - 1n, NOON, NOON + 1n, -1n, null]) },
-  { name: 'columns that allow no NULL', solid: true, rows: crowdWithoutNulls() },
+  { name: 'booleans and nulls', rows: each('member', [true, false, null]) },
+  { name: 'an attribute with microseconds', rows: each('seen', [NOON - 1n, NOON, NOON + 1n, -1n, null]) },
+  { name: 'NOT NULL columns', solid: true, rows: crowdWithoutNulls() },
 
   // Worlds with tables of daily counts.
   {
@@ -223,7 +229,7 @@ export const WORLDS: World[] = [
     rows: each('count', [1n, 2n, 300n, 0n, null, -5n, 2n ** 40n], { at: us('2024-01-10') }),
   },
   {
-    name: 'daily counts of the same person and of nobody',
+    name: 'daily counts of one person and of a null VID',
     rows: [3n, 4n, 0n, 2n, 5n].map((count, i) =>
       row({ vid: i === 3 ? null : 9n, count, group: i % 2 ? 'g' : 'h' }),
     ),

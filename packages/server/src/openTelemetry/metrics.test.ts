@@ -14,7 +14,7 @@ async function exported() {
   return metrics.map((metric) => metricData(metric, [1, 0], [2, 0]));
 }
 
-it('exports a counter as a sum that only grows, with each of its labels', async () => {
+it('exports a counter as a monotonic sum, with one data point for each combination of labels', async () => {
   const counter = new Counter({ name: 'c', help: 'counts', labelNames: ['a', 'b'], registers: [registry] });
   counter.inc({ a: 'x', b: 'y' }, 2);
   counter.inc({ a: 'x', b: 'z' }, 3);
@@ -28,7 +28,7 @@ it('exports a counter as a sum that only grows, with each of its labels', async 
   expect(data!.dataPoints[0]).toMatchObject({ startTime: [1, 0], endTime: [2, 0] });
 });
 
-it('exports a gauge as it is', async () => {
+it('exports a gauge with its value and labels', async () => {
   new Gauge({ name: 'g', help: 'h', labelNames: ['state'], registers: [registry] }).set(
     { state: 'idle' },
     -7.5,
@@ -38,7 +38,7 @@ it('exports a gauge as it is', async () => {
   expect(data!.dataPoints).toMatchObject([{ attributes: { state: 'idle' }, value: -7.5 }]);
 });
 
-it('exports a histogram with the number in each bucket, the sum and the count, by its labels', async () => {
+it('exports a histogram with its bucket counts, sum and count for each combination of labels', async () => {
   const histogram = new Histogram({
     ...{ name: 'h', help: 'h', labelNames: ['name', 'kind'], buckets: [1, 10, 100] },
     registers: [registry],

@@ -17,22 +17,25 @@ function isSampled(env: NodeJS.ProcessEnv, traceId: string, callersFlag?: 0 | 1)
   return decision === SamplingDecision.RECORD_AND_SAMPLED;
 }
 
-describe('sampling', () => {
+describe('the trace sampler', () => {
   it.each<[env: NodeJS.ProcessEnv, own: boolean, ofSampled: boolean, ofUnsampled: boolean]>([
     [{}, true, true, false],
     [{ OTEL_TRACES_SAMPLER: 'parentbased_always_on' }, true, true, false],
     [{ OTEL_TRACES_SAMPLER: 'parentbased_always_off' }, false, true, false],
     [{ OTEL_TRACES_SAMPLER: 'always_on' }, true, true, true],
     [{ OTEL_TRACES_SAMPLER: 'always_off' }, false, false, false],
-  ])('with %j', (env, own, ofSampled, ofUnsampled) => {
-    expect([isSampled(env, LOW), isSampled(env, LOW, 1), isSampled(env, LOW, 0)]).toEqual([
-      own,
-      ofSampled,
-      ofUnsampled,
-    ]);
-  });
+  ])(
+    'decides about new traces, sampled callers and unsampled callers as set by %j',
+    (env, own, ofSampled, ofUnsampled) => {
+      expect([isSampled(env, LOW), isSampled(env, LOW, 1), isSampled(env, LOW, 0)]).toEqual([
+        own,
+        ofSampled,
+        ofUnsampled,
+      ]);
+    },
+  );
 
-  it('takes the given part of the traces, and all of them by default', () => {
+  it('samples the given ratio of traces, and all by default, and throws on a ratio outside of 0 to 1', () => {
     const ratio = (argument: string | undefined) => {
       const env = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: argument };
       return [isSampled(env, LOW), isSampled(env, HIGH)];
@@ -43,7 +46,7 @@ describe('sampling', () => {
     for (const wrong of ['1.1', '-1', 'half']) expect(() => ratio(wrong)).toThrow('from 0 to 1');
   });
 
-  it('is not guessed', () => {
+  it('throws on an unknown name', () => {
     for (const name of ['jaeger_remote', 'parentbased', 'ALWAYS_ON']) {
       expect(() => samplerOf({ OTEL_TRACES_SAMPLER: name })).toThrow('must be always_on');
     }

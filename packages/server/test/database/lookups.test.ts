@@ -24,7 +24,7 @@ const QUOTIENT = { name: 'quotient', text: 'SELECT 12 / $1::int AS n' };
 const END = { name: 'end', text: 'SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(10)' };
 type Row = Record<string, unknown>;
 
-test('the first lookup has a connection alone, the others of a turn share connections, eight at most', async () => {
+test('the first lookup of a turn has its own connection, and the others share connections, at most eight on each', async () => {
   const rows = await Promise.all(Array.from({ length: 17 }, (_, n) => lookups.query(PROCESS, [n])));
   expect(rows.map(([row]) => row!.n)).toEqual(Array.from({ length: 17 }, (_, n) => n));
   const processes = rows.map(([row]) => row!.pid);
@@ -36,7 +36,7 @@ test('the first lookup has a connection alone, the others of a turn share connec
   await pool.end();
 });
 
-test('one that fails fails alone', async () => {
+test('a failed lookup does not fail the other lookups on its connection', async () => {
   const first = lookups.query(PROCESS, [0]);
   const settled = await Promise.allSettled([3, 0, 4].map((n) => lookups.query(QUOTIENT, [n])));
   expect(settled).toMatchObject([
@@ -64,7 +64,7 @@ test('a connection that breaks fails the lookups without a result, and is not us
   await pool.end();
 });
 
-test('where there is no connection, each of them fails', async () => {
+test('every lookup is rejected if there is no connection', async () => {
   await pool.end();
   const settled = await Promise.allSettled([lookups.query(PROCESS, [0]), lookups.query(PROCESS, [1])]);
   expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

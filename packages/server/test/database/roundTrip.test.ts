@@ -49,7 +49,7 @@ const row = (text: string) => ({
 });
 
 for (const pipeline of [true, false]) {
-  test(`a statement is described once on a connection, and its rows are the same after (pipeline ${pipeline})`, async () => {
+  test(`a statement is described once per connection, and later uses return the same columns (pipeline ${pipeline})`, async () => {
     await connected(pipeline);
     expect(await query(COLUMNS, ['a', 1])).toEqual([row('a')]);
     expect(described).toEqual(['rowDescription']);
@@ -60,7 +60,7 @@ for (const pipeline of [true, false]) {
   });
 }
 
-test('uses that are under way before the first is described are described themselves', async () => {
+test('concurrent first uses of a statement are each described', async () => {
   await connected(true);
   const replies = await Promise.all(['a', 'b', 'c'].map((text) => query(COLUMNS, [text, 1])));
   expect(replies).toEqual([[row('a')], [row('b')], [row('c')]]);
@@ -77,7 +77,7 @@ test('a statement without rows is described once as well', async () => {
   await client.end();
 });
 
-test('what the server refuses fails by its reason, before and after the statement is known', async () => {
+test('a server error rejects its query with the SQLSTATE, on the first and on later uses of the statement', async () => {
   await connected(true);
   const divide = { name: 'divide', text: 'SELECT 12 / $1::int AS result' };
   const byZero = { code: '22012' };
@@ -89,7 +89,7 @@ test('what the server refuses fails by its reason, before and after the statemen
   await client.end();
 });
 
-test('a value that cannot be read fails its statement alone', async () => {
+test('a value that cannot be parsed fails only its own statement', async () => {
   const getTypeParser = ((oid: number) => (text: string) => {
     if (text === 'unreadable') throw new Error('unreadable');
     return oid === 25 ? text : null;
@@ -105,7 +105,7 @@ test('a value that cannot be read fails its statement alone', async () => {
   await client.end();
 });
 
-test('a reader makes of a row what it is read as, and fails its statement where a column is missing', async () => {
+test('a reader maps the columns of a row, and fails the statement if a column is missing', async () => {
   await connected(true);
   const text = 'SELECT 1 AS one, NULL AS none';
   const reader = object({ first: cell<number>('one'), rest: object({ none: cell<null>('none') }) });
@@ -115,7 +115,7 @@ test('a reader makes of a row what it is read as, and fails its statement where 
   await client.end();
 });
 
-test('bytes in an array arrive as they were, among absent and empty ones', async () => {
+test('bytes in an array are unchanged, also next to null and empty elements', async () => {
   await connected(true);
   const unnest = { name: 'unnest', text: 'SELECT item FROM unnest($1::bytea[]) AS item' };
   const items = [Buffer.from([0, 0x5c, 0x22, 0xff]), null, Buffer.alloc(0), randomBytes(70_000)];
@@ -129,7 +129,7 @@ test('bytes in an array arrive as they were, among absent and empty ones', async
   await client.end();
 });
 
-test('bytes arrive as they were, as text at first and in binary later, beside text in other alphabets', async () => {
+test('bytes are unchanged, in text format at first and in binary format later, next to non-ASCII text', async () => {
   await connected(true);
   const echo = {
     name: 'echoBytes',
@@ -165,7 +165,7 @@ describe('statements that are sent together', () => {
   };
 
   for (const pipeline of [true, false]) {
-    test(`are answered each by its own rows, known or not, in one round trip (pipeline ${pipeline})`, async () => {
+    test(`each return their own result in one round trip, known or not (pipeline ${pipeline})`, async () => {
       await connected(pipeline);
       await query(divide, [1]);
       let ready = 0;
@@ -185,7 +185,7 @@ describe('statements that are sent together', () => {
     });
   }
 
-  test('fail all by the first that fails, which undoes those before it; those behind it are prepared anew', async () => {
+  test('all fail and roll back with the error of the first that fails, and can be sent again', async () => {
     await connected(true);
     await database.query('TRUNCATE kept');
     const attempt = () => together([keep, 21], [divide, 0], [number, 1], [keep, 22]);
@@ -199,7 +199,7 @@ describe('statements that are sent together', () => {
     await client.end();
   });
 
-  test('are not sent at all where a value cannot be written', async () => {
+  test('are not sent at all if a value cannot be serialized', async () => {
     await connected(true);
     await database.query('TRUNCATE kept');
     const circular: { self?: unknown } = {};

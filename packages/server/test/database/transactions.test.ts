@@ -44,19 +44,19 @@ async function both(tx: Transaction, first: { name: string; text: string }): Pro
 }
 
 describe('a transaction whose pipelined statement fails', () => {
-  test('fails by the reason of that statement, and not because the transaction had failed', async () => {
+  test('fails with the error of that statement, and not with the error of an aborted transaction', async () => {
     const lockTimeout = failing('test_lock', '55P03');
     await expect(db.tx('test', (tx) => both(tx, lockTimeout))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  test('is retried where that statement can be', async () => {
+  test('is retried if the error of that statement is retryable', async () => {
     await database.query('CREATE SEQUENCE attempts');
     const deadlock = failing('test_deadlock', '40P01', "nextval('attempts') < 3");
     await db.tx('test', (tx) => both(tx, deadlock));
     expect(await database.query('SELECT last_value FROM attempts')).toEqual([{ last_value: '3' }]);
   });
 
-  test('fails by it also where another was sent behind it on its own', async () => {
+  test('fails with the error of that statement even if another was sent separately after it', async () => {
     const work = async (tx: Transaction) => {
       const before = tx.query(failing('test_before', '55P03'), []);
       before.catch(() => {});
@@ -80,7 +80,7 @@ describe('a transaction whose pipelined statement fails', () => {
       },
     ],
     [
-      'with a statement that nobody awaits, long before its COMMIT',
+      'with a statement that is not awaited, long before its COMMIT',
       async (tx) => {
         tx.last(own, []);
         await new Promise((resolve) => setTimeout(resolve, 50));
@@ -88,7 +88,7 @@ describe('a transaction whose pipelined statement fails', () => {
     ],
   ];
   for (const [how, fail] of waysToFail) {
-    test(`leaves nothing, and the connection fit for the next one, when it fails ${how}`, async () => {
+    test(`stores nothing and leaves the connection usable if it fails ${how}`, async () => {
       await database.query('CREATE TABLE IF NOT EXISTS kept (n int); TRUNCATE kept');
       const keep = { name: 'test_keep', text: 'INSERT INTO kept VALUES ($1)' };
       const pid = () => db.query({ name: 'test_pid', text: 'SELECT pg_backend_pid() AS pid' }, []);
@@ -119,7 +119,7 @@ describe('the metrics of a transaction', () => {
   });
   afterAll(() => observed.close());
 
-  test('say how each one ended, and the seconds that it took', async () => {
+  test('report the outcome of each transaction, and its duration in seconds', async () => {
     const sleeping = { name: 'test_sleep', text: 'SELECT pg_sleep(0.1)' };
     await observed.tx('slow', (tx) => tx.query(sleeping, []));
     await observed.tx('undone', async (tx) => tx.rollback());
@@ -137,7 +137,7 @@ describe('the metrics of a transaction', () => {
     expect(retried).toEqual([]);
   });
 
-  test('count its retries, of which there are four', async () => {
+  test('count its retries: four if every attempt fails', async () => {
     const deadlock = failing('test_always', '40P01');
     await expect(observed.tx('again', (tx) => both(tx, deadlock))).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -166,12 +166,12 @@ describe('a COMMIT', () => {
   const TELL = { name: 'test_tell', text: 'INSERT INTO told VALUES ($1)' };
   const tell = (how: string) => db.tx('test', (tx) => tx.query(TELL, [how]));
 
-  test('that ends with a warning is an outcome that nobody knows', async () => {
+  test('that ends with a warning is rejected with DEADLINE_EXCEEDED, because its outcome is unknown', async () => {
     await expect(tell('warning')).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
     expect(await database.query('SELECT how FROM told')).toEqual([{ how: 'warning' }]);
   });
 
-  test('that is sent early is under way while the work goes on, and done when the transaction is', async () => {
+  test('that is sent early runs during the remaining work, and is complete when the transaction returns', async () => {
     const told = () => database.query("SELECT how FROM told WHERE how = 'slowly'");
     const committing = () =>
       database.query(
@@ -190,7 +190,7 @@ describe('a COMMIT', () => {
     expect(await told()).toEqual([{ how: 'slowly' }]);
   });
 
-  test('that ends with a mere notice is done, also on the connection that was warned before', async () => {
+  test('that ends with only a notice succeeds, even on a connection that had a warning before', async () => {
     await tell('notice');
     await tell('notice');
     expect(await database.query("SELECT how FROM told WHERE how = 'notice'")).toHaveLength(2);

@@ -26,12 +26,12 @@ function selections(caller: Caller, binding: string) {
 describe.each([
   ['GET duchies/*', 6],
   ['GET duchies/*/computations', 8],
-])('of the targets of %s', (binding, length) => {
+])('the targets of %s', (binding, length) => {
   it.each([
     ['a caller without rights', nobody, 1, [1, 0, 0]],
     ['the operator without rights', operator, 3, [1, 1, 1]],
     ['a caller with rights', duchy, 6, [2, 2, 2]],
-  ])('%s gets all in turn, equally often', (_, caller, times, sizes) => {
+  ])('are all selected in turn, equally often, for %s', (_, caller, times, sizes) => {
     const found = selections(caller, binding);
     expect(found.times).toEqual(Array(length).fill(times));
     expect(found.sizes).toEqual(Array(length).fill(sizes).flat());

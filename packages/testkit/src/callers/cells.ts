@@ -37,14 +37,14 @@ export function targetsOf(route: Route): Target[] {
   if (!route.path.includes('{')) return [{ title: '', owner: '', exists: true }];
   const [first, second] = OWNERS[route.path.split('/')[0]!]!;
   const targets: Target[] = [
-    { title: 'an existing one of the first owner', owner: first, exists: true },
-    { title: 'an absent one of the first owner', owner: first, exists: false },
-    { title: 'an existing one of the second owner', owner: second, exists: true },
-    { title: 'an absent one of the second owner', owner: second, exists: false },
-    { title: 'one of an absent owner', owner: 'nobody', exists: false },
-    { title: 'one under the wildcard', owner: '-', exists: true },
-    { title: 'one of a malformed owner', owner: `${first}%2Fx`, exists: true, malformed: true },
-    { title: 'one of an owner in another case', owner: first.toUpperCase(), exists: false },
+    { title: 'an existing target of the first owner', owner: first, exists: true },
+    { title: 'an absent target of the first owner', owner: first, exists: false },
+    { title: 'an existing target of the second owner', owner: second, exists: true },
+    { title: 'an absent target of the second owner', owner: second, exists: false },
+    { title: 'a target of an absent owner', owner: 'nobody', exists: false },
+    { title: 'a target under the wildcard', owner: '-', exists: true },
+    { title: 'a target of a malformed owner', owner: `${first}%2Fx`, exists: true, malformed: true },
+    { title: 'a target of an owner in upper case', owner: first.toUpperCase(), exists: false },
   ];
   // If the path ends with the owner's ID, the owner itself is the target. The first and the second owner always exist,
   // so leave out the targets in which one of them is absent.
@@ -107,7 +107,7 @@ export function expected(row: Row, route: Route, caller: Caller, target: Target)
         ? target.owner !== '-'
         : right !== undefined;
   if (!allowed) return '403 PERMISSION_DENIED';
-  if (target.exists) return row.present ?? '200';
+  if (target.exists) return '200';
   if (row.absent !== undefined) return `404 ${row.absent}`;
   // The target is a collection, and only its parent can be absent.
   const known = OWNERS[route.path.split('/')[0]!]!.includes(target.owner);

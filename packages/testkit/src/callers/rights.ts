@@ -12,8 +12,6 @@ export interface Row {
    * The reason of the error if the target is absent. Undefined if nothing in the path can be absent except the party.
    */
   absent?: string;
-  /** The status that allowed callers get if the target exists. The default is 200. */
-  present?: string;
   /** The part of the request that names resources in addition to the path. */
   names?: 'query' | 'body';
 }

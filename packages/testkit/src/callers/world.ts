@@ -158,10 +158,10 @@ async function castCallers({ dev }: TestExchange, mint: World['mint']): Promise<
     return { title: `${name}, suspended,`, token: await mint(name), error: '403 PRINCIPAL_SUSPENDED' };
   });
   return [
-    { title: 'somebody without a token', token: undefined, error: '401 TOKEN_INVALID' },
-    { title: 'somebody with a garbage token', token: 'garbage', error: '401 TOKEN_INVALID' },
+    { title: 'a caller without a token', token: undefined, error: '401 TOKEN_INVALID' },
+    { title: 'a caller with an invalid token', token: 'garbage', error: '401 TOKEN_INVALID' },
     {
-      title: 'somebody whom the issuer knows and the exchange does not',
+      title: 'a caller that only the issuer knows',
       token: await mint('measurementConsumers/nobody'),
       error: '403 PRINCIPAL_UNKNOWN',
     },

@@ -34,7 +34,7 @@ async function stoppedDuchy() {
 
 const beta = { demoDuchies: ['duchies/beta'] };
 
-it('waits for a demo duchy that starts, and says so once', async () => {
+it('requireAnswer waits for a demo duchy that is starting, and prints one note about it', async () => {
   const { port, address } = await stoppedDuchy();
   const answer = requireAnswer(beta, 'duchies/beta', address);
   await expect.poll(() => notes).toHaveLength(1);
@@ -44,13 +44,13 @@ it('waits for a demo duchy that starts, and says so once', async () => {
   expect(notes).toEqual(['duchies/beta does not answer yet: waiting up to 30 s for its start.']);
 });
 
-it('rejects a demo duchy that stays down', async () => {
+it('requireAnswer rejects with ECONNREFUSED if a demo duchy does not start before the timeout', async () => {
   const { address } = await stoppedDuchy();
   await expect(requireAnswer(beta, 'duchies/beta', address, 300)).rejects.toThrow('ECONNREFUSED');
   expect(notes).toHaveLength(1);
 });
 
-it('rejects another duchy at once', async () => {
+it('requireAnswer rejects without waiting for a duchy that is not a demo duchy', async () => {
   const { address } = await stoppedDuchy();
   await expect(requireAnswer(beta, 'duchies/delta', address)).rejects.toThrow('ECONNREFUSED');
   expect(notes).toEqual([]);

@@ -30,7 +30,7 @@ function endless() {
   return { client, requests: () => requests };
 }
 
-it('reads the last 2,000 computations with two requests', async () => {
+it('checkRoots reads at most 2,000 computations, with two requests', async () => {
   const { client, requests } = endless();
   const { findings, duchies } = await checkRoots(subject, client);
   expect(findings).toEqual([

@@ -24,11 +24,11 @@ it.each([
   ['PENDING_CONFIRMATION', ['duchies/b']],
   ['COMPUTING', ['duchies/b']],
   ['FAILED', []],
-] as const)('in %s it waits for %j', (state, parties) => {
+] as const)('a computation in %s waits for %j', (state, parties) => {
   expect(waitsFor(computation(state))).toEqual(parties);
 });
 
-it('says first what it waits for', () => {
+it('computationTitle names the parties that the computation waits for', () => {
   const wait = (party: string) => ({ party, code: 'PARAMETERS_MISSING' });
   const explanation = { waitingFor: [wait('duchies/a'), wait('duchies/b')], risks: [], summary: '' };
   const title = computationTitle(explanation as never, computation('PENDING_PARAMS'), (party) =>
@@ -37,7 +37,7 @@ it('says first what it waits for', () => {
   expect(title).toBe('It waits for the keys of you and Beta');
 });
 
-it('counts the parties of computations, and knows which root is missing', () => {
+it('peersOf counts the computations of each party, and rootOf returns own, shared or missing', () => {
   const peers = peersOf([computation('COMPUTING'), computation('FAILED')], 'duchies/a');
   expect(peers.map(({ party, computations }) => [party, computations])).toEqual([
     ['dataProviders/x', 2],

@@ -11,7 +11,7 @@ const range = (reference: string, firstDay: string, days: number, leftRatio: num
   leftRatio,
 });
 
-it('turns ranges into days, the fullest reference first', () => {
+it('referencesOf expands ranges into days, and sorts references by their fullest day', () => {
   const [first, second] = referencesOf({
     ranges: [
       range('calm', '2026-10-01', 2, 0.9),
@@ -25,7 +25,7 @@ it('turns ranges into days, the fullest reference first', () => {
   expect(second!.reference).toBe('calm');
 });
 
-it('fills months with their other days, newest month first', () => {
+it('monthsOf fills up months with their other days, newest month first', () => {
   const months = monthsOf([
     { date: '2026-02-27', share: 0.2 },
     { date: '2026-03-01', share: 0.4 },
@@ -37,7 +37,7 @@ it('fills months with their other days, newest month first', () => {
   expect(months[1]!.filter(({ share }) => share !== undefined)).toEqual([{ date: '2026-02-27', share: 0.2 }]);
 });
 
-it('takes the measure with the largest share of the limit, and leaves those without a budget out', () => {
+it('shareOf returns the largest share of a limit, and costWords and amountWords format costs', () => {
   const limit = { epsilon: 10, delta: 1e-6, rho: 0 };
   expect(shareOf({ epsilon: 1, delta: 5e-7, rho: 3 }, limit)).toBe(0.5);
   expect([0, 0.0001, 0.012].map(costWords)).toEqual(['0.0 %', '< 0.1 %', '1.2 %']);

@@ -21,14 +21,14 @@ const GROUP: EventGroup = {
   createTime: '2026-09-01T00:00:00Z',
 };
 
-it('shows the last day, and saves an unchanged event group as it was', () => {
+it('draftOf shows the last day, and inputOf returns an unchanged event group as it was', () => {
   const draft = draftOf(GROUP);
   expect(draft).toMatchObject({ consumer: 'acme', from: '2026-09-01', until: '2026-10-31' });
   const { name: _n, state: _s, createTime: _c, ...input } = GROUP;
   expect(inputOf(draft, GROUP)).toEqual(input);
 });
 
-it('saves whole days and split examples where somebody changed them', () => {
+it('inputOf saves changed dates as whole days, and changed examples as a list', () => {
   const draft = draftOf(GROUP);
   const changed = {
     ...draft,
@@ -43,7 +43,7 @@ it('saves whole days and split examples where somebody changed them', () => {
   });
 });
 
-it('can remove what was set', () => {
+it('inputOf removes emptied fields', () => {
   const emptied = {
     ...draftOf(GROUP),
     from: '',
@@ -60,7 +60,7 @@ it('can remove what was set', () => {
   expect(input).not.toHaveProperty('eventGroupMetadata');
 });
 
-it('keeps the metadata of the entity when the brand and the campaign are removed', () => {
+it('inputOf keeps the entity metadata if the brand and the campaign are removed', () => {
   const input = inputOf({ ...draftOf(GROUP), brand: '', campaign: '' }, GROUP);
   expect(input.eventGroupMetadata).toEqual({
     adMetadata: { campaignMetadata: {} },
@@ -68,7 +68,7 @@ it('keeps the metadata of the entity when the brand and the campaign are removed
   });
 });
 
-it('names what keeps a draft from being saved', () => {
+it('problemsOf returns the fields that prevent saving a draft', () => {
   expect([...problemsOf(draftOf()).keys()]).toEqual(['consumer', 'reference']);
   const draft = draftOf(GROUP);
   const attribute = draft.attributes[0]!;
@@ -81,7 +81,7 @@ it('names what keeps a draft from being saved', () => {
   );
 });
 
-it('compares two versions field by field', () => {
+it('differencesOf compares two versions field by field', () => {
   const mine = { ...draftOf(GROUP), campaign: 'Winter' };
   expect(differencesOf(draftOf(GROUP), mine)).toEqual([
     { label: 'Campaign', theirs: 'Autumn', mine: 'Winter' },

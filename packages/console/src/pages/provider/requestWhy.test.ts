@@ -9,7 +9,7 @@ const deferred = {
 const titleOf = (requisition: Partial<Requisition>) =>
   requestTitle(deferred, requisition as Requisition, String, Date.parse('2026-07-02T00:00:00Z'));
 
-it('says until when a request is deferred, also if the explanation arrives before the request', () => {
+it('requestTitle shows the end of a deferral, or the summary if the deferral is missing', () => {
   const deferral = { until: '2026-07-03T12:00:00Z', reason: 'No files yet' };
   expect(titleOf({ deferral })).toBe('You deferred it until July 3, 12:00 UTC: \u2068No files yet\u2069');
   expect(titleOf({})).toBe('Deferred.');

@@ -28,7 +28,7 @@ const SET = {
   ],
 };
 
-it('lists messages with nested ones after them, and the values of enums', () => {
+it('messagesOf lists messages followed by their nested messages, with enum values', () => {
   expect(messagesOf({ descriptorSet: SET })).toEqual([
     {
       name: 'shows.Episode',
@@ -43,7 +43,7 @@ it('lists messages with nested ones after them, and the values of enums', () => 
   expect(messagesOf({ descriptorSet: {} })).toEqual([]);
 });
 
-it('reads JSON as JSON, and anything else as bytes', async () => {
+it('readDescriptorSet parses JSON, returns other bytes as base64, and rejects an empty file', async () => {
   expect(await readDescriptorSet(new Blob([' {"file": []}']))).toEqual({ file: [] });
   expect(await readDescriptorSet(new Blob([new Uint8Array([10, 2])]))).toBe('CgI=');
   expect(await readDescriptorSet(new Blob([new Uint8Array([10, 123, 10, 1])]))).toBe('CnsKAQ==');

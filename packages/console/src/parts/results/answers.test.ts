@@ -12,7 +12,7 @@ function answer(dataProviders: MeasurementResult['dataProviders'], total: Measur
   return found && [found.label, found.unit.text(found.figure.value)];
 }
 
-it('answers each question with its figure', () => {
+it('answerOf returns the label and the figure of each kind of result', () => {
   const deduplicated = { reach: estimate, aggregator: 'duchies/gamma', workers: [] };
   expect(answer([STREAMLY, CHIRPER], { deduplicated })).toEqual([
     'People reached by streamly and chirper, each counted once',
@@ -29,25 +29,25 @@ it('answers each question with its figure', () => {
   expect(answer([{ ...STREAMLY, population: estimate }], {})?.[1]).toBe('100');
 });
 
-it('has no answer if several publishers counted alone', () => {
+it('answerOf returns undefined if several publishers counted alone', () => {
   const reach = { bounds: [100, 200] as [number, number], note: '' };
   const alone = [STREAMLY, CHIRPER].map((each) => ({ ...each, reach: estimate }));
   expect(answer(alone, { reach })).toBeUndefined();
 });
 
-it('reads an unknown error out of JSON', () => {
+it('figureOf reads an interval end of null as infinity', () => {
   const json = JSON.parse(JSON.stringify({ value: 5, interval: [0, Number.POSITIVE_INFINITY] }));
   expect(figureOf(json)).toEqual({ value: 5, interval: [0, Number.POSITIVE_INFINITY] });
 });
 
-it('lists names, and lets none of them reorder the others', () => {
+it('listOf joins and shortens names, and removes bidirectional control characters', () => {
   expect(listOf([])).toBe('');
   expect(listOf(['a', 'b', 'c'])).toBe('a, b and c');
   expect(listOf(['a', 'b', 'c', 'd', 'e', 'f'])).toBe('a, b, c, d and 2 others');
   expect(listOf(['\u202ea', 'x'.repeat(100)])).toBe(`a and ${'x'.repeat(60)}…`);
 });
 
-it('says the doubt beside a figure', () => {
+it('around and intervalText format the uncertainty of a figure', () => {
   const unit = { text: String, margin: String };
   expect(around(100, [90, 110], unit)).toBe('± 10');
   expect(around(42, [0, 407], unit)).toBe('0–407');

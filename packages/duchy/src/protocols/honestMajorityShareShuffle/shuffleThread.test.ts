@@ -43,13 +43,13 @@ function input(size: number): ShuffleInput {
 }
 
 describe('the shuffle stage', () => {
-  test('gives the same bytes again, however the uploads are cut, in a thread too', async () => {
+  test('returns the same bytes for every chunk size, also in a thread', async () => {
     const output = await shuffleStage(input(1_000_000));
     for (const size of [1, 2, 3, 1000]) expect(await shuffleStage(input(size))).toEqual(output);
     expect(await shuffleInThread(input(700))).toEqual(output);
   });
 
-  test('gives other bytes for another seed of noise', async () => {
+  test('returns different bytes for another noise seed', async () => {
     const output = await shuffleStage(input(1000));
     expect(await shuffleStage({ ...input(1000), noiseSeed: dice.seed() })).not.toEqual(output);
   });
@@ -63,14 +63,14 @@ describe('the shuffle stage', () => {
       Buffer.concat([shares[0]!.bytes.subarray(0, -1), Uint8Array.of(127)]),
       /ringModulus/,
     ],
-  ])('rejects an upload that %s, in a thread too', async (_, bytes, message) => {
+  ])('rejects an upload that %s, also in a thread', async (_, bytes, message) => {
     const spoiled = () => ({ ...input(1000), shares: [{ upload: inChunks(bytes, 1000) }] });
     await expect(shuffleStage(spoiled())).rejects.toThrow(message);
     await expect(shuffleInThread(spoiled())).rejects.toThrow(message);
   });
 });
 
-describe('the thread', () => {
+describe('a shuffle thread', () => {
   /** Yields empty chunks without end. Calls `read` before each chunk, and `closed` when the reader stops. */
   async function* endless(read: () => void, closed: () => void): AsyncGenerator<Uint8Array> {
     try {
@@ -84,7 +84,7 @@ describe('the thread', () => {
     }
   }
 
-  test('ends when it is aborted, and stops reading', async () => {
+  test('rejects with an AbortError if it is aborted, and closes its upload', async () => {
     const controller = new AbortController();
     let closed = false;
     const upload = endless(
@@ -99,7 +99,7 @@ describe('the thread', () => {
     await expect(shuffleInThread(input(1), AbortSignal.abort(new Error('early')))).rejects.toThrow('early');
   });
 
-  test('ends with the error of an upload that cannot be read', async () => {
+  test('rejects with the error of an upload that cannot be read', async () => {
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield shares[0]!.bytes.subarray(0, 100);
       throw new Error('the database is gone');

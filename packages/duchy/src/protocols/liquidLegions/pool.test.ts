@@ -24,7 +24,7 @@ const [first] = ring.keys as [(typeof ring.keys)[number]];
 const message = Buffer.concat([sketch, sketch.subarray(0, CIPHERTEXT_BYTES)]);
 const seed = dice.seed();
 
-test('a stage gives the same bytes with any number of threads, and leaves its input as it is', async () => {
+test('a stage returns the same bytes with one and two threads, and does not change its input', async () => {
   const before = Buffer.from(message);
   const alone = new Pool(1);
   const [byOne, byTwo] = await Promise.all(
@@ -35,7 +35,7 @@ test('a stage gives the same bytes with any number of threads, and leaves its in
   expect(message).toEqual(before);
 });
 
-test('batches are at most 2048 blocks, and a multiple of 8 where there are many', () => {
+test('batches have at most 2048 blocks, and from 4096 blocks on, their number is a multiple of 8', () => {
   expect([0, 1, 256, 257, 512, 2047, 2048].map(batchSize)).toEqual([256, 256, 256, 129, 256, 1024, 512]);
   for (const count of [4096, 4097, 5000, 16384, 16385, 1_000_000]) {
     expect(batchSize(count)).toBeLessThanOrEqual(2048);
@@ -43,18 +43,18 @@ test('batches are at most 2048 blocks, and a multiple of 8 where there are many'
   }
 });
 
-test('progress grows to 1', async () => {
+test('a stage reports a progress of 0.5 and 1', async () => {
   const seen: number[] = [];
   const onProgress = (fraction: number) => void seen.push(fraction);
   await new ReachOnlyStages(parameters, pool).execute(message, first, seed, { onProgress });
   expect(seen).toEqual([1 / 2, 1]);
 });
 
-describe('a stage that cannot go on', () => {
+describe('a failing stage', () => {
   const execute = (signal?: AbortSignal) =>
     new ReachOnlyStages(parameters, pool).execute(message, first, seed, { signal });
 
-  test('rejects with the reason of an abort, at the start and on the way, and the pool goes on', async () => {
+  test('rejects with the reason of an abort before or during its work, and the pool remains usable', async () => {
     await expect(execute(AbortSignal.abort(new Error('early')))).rejects.toThrow('early');
     const controller = new AbortController();
     const running = execute(controller.signal);
@@ -63,7 +63,7 @@ describe('a stage that cannot go on', () => {
     await expect(execute()).resolves.toHaveLength(message.length);
   });
 
-  test('rejects when a thread ends, in a way that a retry can mend', async () => {
+  test('rejects with a temporary error if a thread ends, and succeeds on a retry', async () => {
     const running = execute();
     await Promise.all([
       expect(running).rejects.toThrow('a thread of the computation ended'),
@@ -73,14 +73,14 @@ describe('a stage that cannot go on', () => {
     await expect(execute()).resolves.toHaveLength(message.length);
   });
 
-  test('rejects what does not follow the protocol as that', async () => {
+  test('rejects with a LiquidLegionsError for an invalid message', async () => {
     const spoiled = Buffer.from(message).fill(4, 0, 1);
     const running = new ReachOnlyStages(parameters, pool).execute(spoiled, first, seed);
     await expect(running).rejects.toThrow(LiquidLegionsError);
   });
 });
 
-test('points of an upload are checked', async () => {
+test('checkPoints rejects a point off the curve and an incomplete point', async () => {
   await expect(checkPoints(message, pool)).resolves.toBeUndefined();
   const spoiled = Buffer.from(message);
   spoiled.fill(0xff, message.length - POINT_BYTES + 1);
@@ -88,7 +88,7 @@ test('points of an upload are checked', async () => {
   await expect(checkPoints(message.subarray(1), pool)).rejects.toThrow(LiquidLegionsError);
 });
 
-test('work that comes while a thread is ending goes to another one', async () => {
+test('work that arrives while a thread is ending runs in another thread', async () => {
   const ending = new Pool(1);
   await ending.run('sort', { parts: [], size: CIPHERTEXT_BYTES });
   for (let i = 0; i < 3; i++) {
@@ -99,7 +99,7 @@ test('work that comes while a thread is ending goes to another one', async () =>
   await ending.close();
 });
 
-describe('a thread without work', () => {
+describe('an idle thread', () => {
   /** Runs an operation. Returns whether the pool used the thread that it already had or started another one. */
   const threadOf = async (some: Pool) => {
     const before = started;
@@ -111,7 +111,7 @@ describe('a thread without work', () => {
   beforeAll(() => void process.on('worker', onWorker));
   afterAll(() => void process.off('worker', onWorker));
 
-  test('ends after a while, and stays while somebody needs it', async () => {
+  test('ends after its idle time, unless a keepWhile callback returns true', async () => {
     const idle = new Pool(1, 50);
     let [asked, isNeeded] = [0, true];
     const forget = idle.keepWhile(async () => {
@@ -140,7 +140,7 @@ describe('a thread without work', () => {
   });
 });
 
-test('threads without work do not keep the process alive', async () => {
+test('idle threads do not keep the process alive', async () => {
   await pool.run('sort', { parts: [], size: CIPHERTEXT_BYTES });
   const workers = process.getActiveResourcesInfo().filter((name) => /worker|messageport/i.test(name));
   const busy = pool.run('drawNoiseRegisters', { parameters, seed });

@@ -21,14 +21,14 @@ const sound: DatabaseFacts = {
   ahead: false,
 };
 
-describe('what is said about a database', () => {
+describe('the check of a production database', () => {
   it.each<Partial<DatabaseFacts>>([
     {},
     { versionNum: 150_000 },
     { versionNum: 180_009 },
     { synchronousCommit: 'remote_write' },
     { synchronousCommit: 'remote_apply' },
-  ])('is nothing for a sound one: %j', (change) => {
+  ])('reports no problem and no warning with %j', (change) => {
     expect(databaseProblems({ ...sound, ...change })).toEqual([]);
     expect(databaseWarnings({ ...sound, ...change })).toEqual([]);
   });
@@ -51,11 +51,11 @@ describe('what is said about a database', () => {
     [{ unreadableTables: ['parties'] }, /may not read parties.*run: mex migrate/],
     [{ mode: 'development' }, /has served development mode/],
     [{ ahead: true }, /dump of another server.*Run: mex migrate$/],
-  ])('names the trouble in %j', (change, words) => {
+  ])('reports a problem with %j', (change, words) => {
     expect(databaseProblems({ ...sound, ...change })).toEqual([expect.stringMatching(words)]);
   });
 
-  it('is a warning, no refusal, when checksums are off', () => {
+  it('reports a warning, but no problem, if data checksums are off', () => {
     expect(databaseProblems({ ...sound, dataChecksums: 'off' })).toEqual([]);
     expect(databaseWarnings({ ...sound, dataChecksums: 'off' })).toEqual([
       expect.stringMatching(/^data_checksums is off/),
@@ -63,7 +63,7 @@ describe('what is said about a database', () => {
   });
 });
 
-describe('what is read from a server', () => {
+describe('readDatabaseFacts', () => {
   const server = inject('serverUrl');
   // Use random names, because roles belong to the whole server, and other test runs create roles, too.
   const suffix = randomBytes(4).toString('hex');
@@ -95,12 +95,12 @@ describe('what is read from a server', () => {
     return facts().finally(() => onServer(admin(), undo));
   }
 
-  it('shows an empty database as pending', async () => {
+  it('reports pending migrations of an empty database', async () => {
     const [first] = (await facts()).pendingMigrations;
     expect(first).toMatch(/^0001_/);
   });
 
-  it('shows tables that were never granted, instead of failing on them', async () => {
+  it('reports tables that the role cannot read, instead of failing', async () => {
     await migrate({ connection: as(own), mode: 'production' });
     expect((await facts()).unreadableTables).toEqual(
       expect.arrayContaining(['schema_migrations', 'settings']),
@@ -110,13 +110,13 @@ describe('what is read from a server', () => {
   describe('with a migrated database', () => {
     beforeAll(migrated);
 
-    it('is sound for a serving role', async () => {
+    it('finds no problem for a serving role', async () => {
       const read = await facts();
       expect(read).toMatchObject({ ...sound, role: app, versionNum: expect.any(Number) });
       expect(databaseProblems(read)).toEqual([]);
     });
 
-    it('shows a migration that is not ours, and one that was edited', async () => {
+    it('reports an unknown migration and an edited migration', async () => {
       const read = await factsWhile(
         `INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_alien', '');
          UPDATE schema_migrations SET sha256 = 'edited' || sha256 WHERE version = 1`,
@@ -126,12 +126,12 @@ describe('what is read from a server', () => {
       expect(read.foreignMigrations).toEqual([expect.stringMatching(/^0001_/), '9999_alien']);
     });
 
-    it('shows a development database', async () => {
+    it('reports the mode of a development database', async () => {
       const mark = (mode: string) => `UPDATE settings SET value = '${mode}' WHERE key = 'mode'`;
       expect((await factsWhile(mark('development'), mark('production'))).mode).toBe('development');
     });
 
-    it('shows a database that was restored from a dump of another server, until it is migrated', async () => {
+    it('reports a database restored from a dump of another server as ahead, until it is migrated', async () => {
       await onServer(
         admin(),
         `INSERT INTO parties (name, create_time, update_time) VALUES ('duchies/d', now(), now());
@@ -143,12 +143,12 @@ describe('what is read from a server', () => {
       expect((await facts()).ahead).toBe(false);
     });
 
-    it("lets others' tables be", async () => {
+    it('ignores tables that do not belong to the exchange', async () => {
       const read = await factsWhile('CREATE TABLE theirs (secret text)', 'DROP TABLE theirs');
       expect(read.unreadableTables).toEqual([]);
     });
 
-    it('shows settings that hang on the role', async () => {
+    it('reads settings that are set for the role', async () => {
       const setting = `ALTER ROLE ${app} IN DATABASE ${database}`;
       const read = await factsWhile(`${setting} SET synchronous_commit = off`, `${setting} RESET ALL`);
       expect(read.synchronousCommit).toBe('off');
@@ -160,13 +160,13 @@ describe('what is read from a server', () => {
       ['TRUNCATE on transitions', 'TRUNCATE ON transitions', app, ['may TRUNCATE transitions']],
       ['UPDATE on one column', 'UPDATE (actor) ON transitions', app, ['may UPDATE transitions']],
       ['UPDATE for everyone', 'UPDATE ON transitions', 'public', ['may UPDATE transitions']],
-    ])('shows %s', async (_title, right, role, excessRights) => {
+    ])('reports the excess right %s', async (_title, right, role, excessRights) => {
       const read = await factsWhile(`GRANT ${right} TO ${role}`, `REVOKE ${right} FROM ${role}`);
       expect(read.excessRights).toEqual(excessRights);
       expect((await facts()).excessRights).toEqual([]);
     });
 
-    it('shows a right that the role could take with SET ROLE', async () => {
+    it('reports an excess right that the role can get with SET ROLE', async () => {
       const read = await factsWhile(
         `GRANT DELETE ON transitions TO ${group}; ALTER ROLE ${app} NOINHERIT; GRANT ${group} TO ${app}`,
         `ALTER ROLE ${app} INHERIT; REVOKE ${group} FROM ${app}; REVOKE DELETE ON transitions FROM ${group}`,
@@ -174,7 +174,7 @@ describe('what is read from a server', () => {
       expect(read.excessRights).toEqual(['may DELETE transitions']);
     });
 
-    it('shows an owner, and a superuser', async () => {
+    it('reports a role that owns the database, and a superuser', async () => {
       expect((await facts(own)).excessRights.slice(0, 3)).toEqual([
         'owns the database',
         'owns schema public',
@@ -185,7 +185,7 @@ describe('what is read from a server', () => {
       );
     });
 
-    it('shows a role that could make itself another', async () => {
+    it('reports a role that may create roles', async () => {
       const read = await factsWhile(`ALTER ROLE ${app} CREATEROLE`, `ALTER ROLE ${app} NOCREATEROLE`);
       expect(read.excessRights).toEqual(['may create roles']);
     });

@@ -3,12 +3,12 @@ import { accepts, problemsOf, refuses } from '../../../test/production/settings.
 
 const problemsOfUrl = (databaseUrl: string) => problemsOf({ databaseUrl });
 
-describe('the way to the database', () => {
+describe('the database URL', () => {
   const full = 'sslmode=verify-full';
   accepts([
     ['a socket', () => problemsOfUrl('postgres://mex_app@%2Frun%2Fpostgresql/mex')],
     ['a socket as a parameter', () => problemsOfUrl('postgres://mex_app@ignored/mex?host=/run/postgresql')],
-    ['this machine without TLS', () => problemsOfUrl('postgresql://mex_app:vJ2mQ8xw@127.0.0.1:5433/mex')],
+    ['loopback without TLS', () => problemsOfUrl('postgresql://mex_app:vJ2mQ8xw@127.0.0.1:5433/mex')],
     [
       'a client certificate',
       () =>
@@ -16,9 +16,12 @@ describe('the way to the database', () => {
           `postgres://a@db.example.com/mex?${full}&sslcert=/etc/mex/cert.pem&sslkey=/etc/mex/key.pem`,
         ),
     ],
-    ['an embedded database that is closed', () => problemsOf({ databaseUrl: undefined, dataDir: '/closed' })],
     [
-      'an embedded database that is not made yet',
+      'an embedded database that only its owner can read',
+      () => problemsOf({ databaseUrl: undefined, dataDir: '/closed' }),
+    ],
+    [
+      'an embedded database that does not exist yet',
       () => problemsOf({ databaseUrl: undefined, dataDir: '/new' }),
     ],
     [
@@ -27,8 +30,12 @@ describe('the way to the database', () => {
     ],
   ]);
   refuses([
-    ['what is no URL', () => problemsOfUrl('host=db user=mex'), /^databaseUrl must be a URL/],
-    ['another database', () => problemsOfUrl('mysql://a:b@localhost/mex'), /^databaseUrl must be a URL/],
+    ['a value that is not a URL', () => problemsOfUrl('host=db user=mex'), /^databaseUrl must be a URL/],
+    [
+      'another database system',
+      () => problemsOfUrl('mysql://a:b@localhost/mex'),
+      /^databaseUrl must be a URL/,
+    ],
     [
       'a URL without a role',
       () => problemsOfUrl(`postgres://db.example.com/mex?${full}`),
@@ -36,23 +43,23 @@ describe('the way to the database', () => {
     ],
     ['a URL without a database', () => problemsOfUrl(`postgres://a:vJ2mQ8xw@localhost`), /must name a role/],
     [
-      'a wide-open embedded database',
+      'an embedded database that other users can read',
       () => problemsOf({ databaseUrl: undefined, dataDir: '/open' }),
       /chmod 700 \/open\/pg/,
     ],
     ['no password', () => problemsOfUrl('postgres://mex_app@localhost/mex'), /^databaseUrl has no password/],
     [
-      'a root certificate that is not there',
+      'a missing root certificate',
       () => problemsOfUrl(`postgres://a:vJ2mQ8xw@localhost/mex?sslrootcert=/no`),
       /sslrootcert \/no cannot be read/,
     ],
     [
-      'a key for everyone',
+      'a client key that everyone can read',
       () => problemsOfUrl('postgres://a@localhost/mex?sslcert=/etc/mex/cert.pem&sslkey=/etc/mex/open.pem'),
       /sslkey .* is open to everyone/,
     ],
     [
-      'an owner over the network in the clear',
+      'an owner URL to another machine without TLS',
       () => problemsOf({ databaseOwnerUrl: 'postgres://own:vJ2mQ8xw@db.example.com/mex' }),
       /^databaseOwnerUrl: db\.example\.com is another machine/,
     ],
@@ -68,7 +75,7 @@ describe('the way to the database', () => {
   );
   refuses([
     [
-      'a machine that a parameter names',
+      'another machine in the host parameter',
       () => problemsOfUrl('postgres://mex_app:vJ2mQ8xw@localhost/mex?host=db.example.com'),
       /db\.example\.com is another machine/,
     ],
@@ -90,7 +97,7 @@ describe('the way to the database', () => {
     ]),
   );
 
-  it('never says a password', () => {
+  it('never shows a password in a problem', () => {
     const url = 'postgres://mex_app:vJ2mQ8xw@db.example.com/mex?options=vJ2mQ8xw&sslmode=vJ2mQ8xw';
     expect(problemsOfUrl(url).join()).not.toContain('vJ2mQ8xw');
   });

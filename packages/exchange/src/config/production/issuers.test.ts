@@ -14,16 +14,16 @@ describe('issuers', () => {
       () => problemsOfIssuer({ jwksUri: 'https://10.0.0.7/jwks' }, { allowedPrivateHosts: ['10.0.0.7'] }),
     ],
     [
-      'a public host that looks a little like a private one',
+      'a public address similar to a private one',
       () => problemsOfIssuer({ jwksUri: 'https://11.0.0.7/jwks' }),
     ],
     ['an asymmetric algorithm', () => problemsOfIssuer({ algorithms: ['PS512'] })],
-    ['tokens for seven days', () => problemsOfIssuer({ maxTokenAgeSeconds: 7 * DAY })],
+    ['a maximum token age of seven days', () => problemsOfIssuer({ maxTokenAgeSeconds: 7 * DAY })],
   ]);
   refuses([
-    ['none', () => problemsOf({ issuers: [] }), /^issuers is empty/],
+    ['an empty list', () => problemsOf({ issuers: [] }), /^issuers is empty/],
     [
-      'one twice',
+      'a duplicate issuer',
       () => problemsOf({ issuers: [issuer, issuer, issuer] }),
       /id\.example\.com is listed twice/,
     ],
@@ -43,15 +43,19 @@ describe('issuers', () => {
       () => problemsOfIssuer({ jwksUri: undefined }),
       /jwksUri or jwksFile, exactly one/,
     ],
-    ['an issuer with both', () => problemsOfIssuer({ jwksFile: '/etc/mex/jwks.json' }), /exactly one/],
+    [
+      'an issuer with both jwksUri and jwksFile',
+      () => problemsOfIssuer({ jwksFile: '/etc/mex/jwks.json' }),
+      /exactly one/,
+    ],
     [
       'an http JWKS',
       () => problemsOfIssuer({ jwksUri: 'http://id.example.com/jwks' }),
       /jwksUri must be an https URL/,
     ],
-    ['a JWKS that is no URL', () => problemsOfIssuer({ jwksUri: 'jwks' }), /jwksUri must be an https URL/],
+    ['a JWKS that is not a URL', () => problemsOfIssuer({ jwksUri: 'jwks' }), /jwksUri must be an https URL/],
     [
-      'a JWKS file that is not there',
+      'a missing JWKS file',
       () => problemsOfIssuer({ jwksUri: undefined, jwksFile: '/nowhere' }),
       /jwksFile \/nowhere cannot be read/,
     ],
@@ -61,16 +65,20 @@ describe('issuers', () => {
       /algorithms has HS256\./,
     ],
     ['unsigned tokens', () => problemsOfIssuer({ algorithms: ['none'] }), /algorithms has none\./],
-    ['no algorithm at all', () => problemsOfIssuer({ algorithms: [] }), /algorithms is empty/],
+    ['an empty list of algorithms', () => problemsOfIssuer({ algorithms: [] }), /algorithms is empty/],
     [
       'no maximum age',
       () => problemsOfIssuer({ maxTokenAgeSeconds: undefined }),
       /maxTokenAgeSeconds must be set/,
     ],
-    ['an age of 0', () => problemsOfIssuer({ maxTokenAgeSeconds: 0 }), /maxTokenAgeSeconds/],
-    ['an age over seven days', () => problemsOfIssuer({ maxTokenAgeSeconds: 7 * DAY + 1 }), /at most 604800/],
+    ['a maximum age of 0', () => problemsOfIssuer({ maxTokenAgeSeconds: 0 }), /maxTokenAgeSeconds/],
     [
-      'an age that is no number',
+      'a maximum age over seven days',
+      () => problemsOfIssuer({ maxTokenAgeSeconds: 7 * DAY + 1 }),
+      /at most 604800/,
+    ],
+    [
+      'a maximum age of NaN',
       () => problemsOfIssuer({ maxTokenAgeSeconds: Number.NaN }),
       /maxTokenAgeSeconds/,
     ],

@@ -7,15 +7,15 @@ const tls = (keyFile: string, certFile = '/etc/mex/cert.pem') => ({
 });
 const proxied = (...trustedProxies: string[]) => ({ host: '0.0.0.0', behindTlsProxy: true, trustedProxies });
 
-describe('listening', () => {
+describe('the listen settings', () => {
   accepts([
-    ['loopback without TLS, where no proxy is', () => problemsOf({ host: '::1', trustedProxies: [] })],
+    ['loopback without TLS and without a proxy', () => problemsOf({ host: '::1', trustedProxies: [] })],
     [
       'a proxy on loopback',
       () =>
         problemsOf({ host: '127.0.0.1', behindTlsProxy: true, trustedProxies: ['127.0.0.1/32', '::1/128'] }),
     ],
-    ['TLS of our own', () => problemsOf(tls('/etc/mex/key.pem'))],
+    ['TLS without a proxy', () => problemsOf(tls('/etc/mex/key.pem'))],
     [
       'a TLS proxy with explicit addresses',
       () => problemsOf(proxied('10.1.0.0/16', 'fd00::/8', '192.0.2.7')),
@@ -27,38 +27,38 @@ describe('listening', () => {
       () => problemsOf({ host: '0.0.0.0' }),
       /^host 0\.0\.0\.0.*Set tls, or behindTlsProxy/,
     ],
-    ['every address, in IPv6, without TLS', () => problemsOf({ host: '::' }), /no TLS/],
-    ['a proxy that is not named', () => problemsOf(proxied()), /^behindTlsProxy: list/],
+    ['all IPv6 addresses without TLS', () => problemsOf({ host: '::' }), /no TLS/],
+    ['a TLS proxy without trustedProxies', () => problemsOf(proxied()), /^behindTlsProxy: list/],
     [
-      'a proxy on loopback that is not named',
+      'a TLS proxy on loopback without trustedProxies',
       () => problemsOf({ host: '127.0.0.1', behindTlsProxy: true, trustedProxies: [] }),
       /^behindTlsProxy: list/,
     ],
     ...['127.0.0.1', '::1', 'localhost'].map((host): [string, () => string[], RegExp] => [
-      `${host} where nobody said whether a proxy is in front`,
+      `${host} if trustedProxies is not set`,
       () => problemsOf({ host, trustedProxies: undefined }),
       /all callers would have one address.*Set trustedProxies/,
     ]),
-    ['a key that is not there', () => problemsOf(tls('/nowhere')), /^tls\.keyFile \/nowhere cannot be read/],
+    ['a missing key', () => problemsOf(tls('/nowhere')), /^tls\.keyFile \/nowhere cannot be read/],
     [
-      'a key of somebody else',
+      'a key that the process cannot read',
       () => problemsOf(tls('/etc/mex/others.pem')),
       /tls\.keyFile .* cannot be read/,
     ],
     [
-      'a key for everyone',
+      'a key that everyone can read',
       () => problemsOf(tls('/etc/mex/open.pem')),
       /tls\.keyFile .* \(mode 0644\).*replace the key/,
     ],
     [
-      'no certificate',
+      'a missing certificate',
       () => problemsOf(tls('/etc/mex/key.pem', '/nowhere')),
       /tls\.certFile \/nowhere cannot be read/,
     ],
   ]);
   refuses(
     ['0.0.0.0/0', '::/0', '10.0.0.0/0', '0.0.0.0/1', '0.0.0.0/00'].map((range) => [
-      `to believe ${range}`,
+      `${range} as trusted proxies`,
       () => problemsOf(proxied(range)),
       /^trustedProxies: .* trusts far too many/,
     ]),
@@ -68,22 +68,32 @@ describe('listening', () => {
       (range) => [`"${range}" as a proxy`, () => problemsOf(proxied(range)), /is not an address or CIDR/],
     ),
   );
-  refuses([['all of IPv4 in IPv6', () => problemsOf(proxied('0:0::ffff:0:0/96')), /Write it as IPv4/]]);
+  refuses([
+    [
+      'all IPv4 addresses in IPv6 notation',
+      () => problemsOf(proxied('0:0::ffff:0:0/96')),
+      /Write it as IPv4/,
+    ],
+  ]);
 });
 
 describe('limits', () => {
   const rate = { perSecond: 10, burst: 20 };
   accepts([
-    ['a body of 16 MiB', () => problemsOf({ bodyLimitBytes: 16 * 1024 * 1024 })],
-    ['a slow rate', () => problemsOf({ rate: { perSecond: 0.1, burst: 1 } })],
+    ['a body limit of 16 MiB', () => problemsOf({ bodyLimitBytes: 16 * 1024 * 1024 })],
+    ['a rate of 0.1 per second', () => problemsOf({ rate: { perSecond: 0.1, burst: 1 } })],
   ]);
   refuses([
-    ['a larger body', () => problemsOf({ bodyLimitBytes: 16 * 1024 * 1024 + 1 }), /^bodyLimitBytes .*16 MiB/],
-    ['an empty body', () => problemsOf({ bodyLimitBytes: 0 }), /^bodyLimitBytes/],
-    ['a rate of zero', () => problemsOf({ rate: { ...rate, perSecond: 0 } }), /^rate\.perSecond/],
-    ['no burst', () => problemsOf({ rate: { ...rate, burst: 0 } }), /^rate\.burst/],
     [
-      'a rate of zero for one party',
+      'a body limit above 16 MiB',
+      () => problemsOf({ bodyLimitBytes: 16 * 1024 * 1024 + 1 }),
+      /^bodyLimitBytes .*16 MiB/,
+    ],
+    ['a body limit of 0', () => problemsOf({ bodyLimitBytes: 0 }), /^bodyLimitBytes/],
+    ['a rate of zero', () => problemsOf({ rate: { ...rate, perSecond: 0 } }), /^rate\.perSecond/],
+    ['a burst of 0', () => problemsOf({ rate: { ...rate, burst: 0 } }), /^rate\.burst/],
+    [
+      'a negative rate for one party',
       () => problemsOf({ rates: { 'dataProviders/x': { ...rate, perSecond: -1 } } }),
       /^rates\["dataProviders\/x"\]\.perSecond/,
     ],

@@ -5,45 +5,49 @@ const problemsOfEnv = (env: Record<string, string>) => problemsOf({}, { env });
 
 describe('the process', () => {
   accepts([
-    ['the oldest Node that is maintained', () => problemsOf({}, { nodeVersion: '22.0.0' })],
-    ['other flags', () => problemsOf({}, { execArgv: ['--enable-source-maps'] })],
+    ['the oldest supported Node version', () => problemsOf({}, { nodeVersion: '22.0.0' })],
+    ['a harmless flag', () => problemsOf({}, { execArgv: ['--enable-source-maps'] })],
     [
-      'other variables',
+      'harmless environment variables',
       () => problemsOfEnv({ MEX_CHECKS: 'strict', NODE_OPTIONS: '--max-old-space-size=512' }),
     ],
     ['no config file', () => problemsOfEnv({})],
   ]);
   refuses([
-    ['root', () => problemsOf({}, { uid: 0 }), /runs as root/],
+    ['the user root', () => problemsOf({}, { uid: 0 }), /runs as root/],
     [
-      'a Node past its end',
+      'a Node version that is no longer maintained',
       () => problemsOf({}, { nodeVersion: '20.20.2' }),
       /^Node 20\.20\.2 .*Run Node 22/,
     ],
-    ['any certificate', () => problemsOfEnv({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }), /NODE_EXTRA_CA_CERTS/],
+    [
+      'NODE_TLS_REJECT_UNAUTHORIZED=0',
+      () => problemsOfEnv({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }),
+      /NODE_EXTRA_CA_CERTS/,
+    ],
     [
       'a debugger',
       () => problemsOf({}, { execArgv: ['--inspect-brk=0.0.0.0:9229'] }),
       /^--inspect-brk is set \(command line\)/,
     ],
     [
-      'a debugger by NODE_OPTIONS',
+      'a debugger in NODE_OPTIONS',
       () => problemsOfEnv({ NODE_OPTIONS: '--trace-exit "--inspect=9229"' }),
       /^--inspect is set \(NODE_OPTIONS\)/,
     ],
-    ['what is printed of connections', () => problemsOfEnv({ NODE_DEBUG: 'http' }), /^NODE_DEBUG prints/],
+    ['NODE_DEBUG=http', () => problemsOfEnv({ NODE_DEBUG: 'http' }), /^NODE_DEBUG prints/],
     [
-      'code that runs first, however it is written',
+      'preloaded code in NODE_OPTIONS, even if it is quoted and escaped',
       () => problemsOfEnv({ NODE_OPTIONS: '"--im\\port" "./my hook.mjs"' }),
       /^--import is set \(NODE_OPTIONS\)/,
     ],
     [
-      'a lenient parser',
+      'a lenient HTTP parser',
       () => problemsOf({}, { execArgv: ['--insecure_http_parser'] }),
       /^--insecure-http-parser is set/,
     ],
     [
-      'a config file for the group',
+      'a config file that the group can read',
       () => problemsOfEnv({ MEX_CONFIG: '/etc/mex/open.json' }),
       /\(mode 0640\)\. Run: chmod 600/,
     ],
@@ -71,7 +75,7 @@ describe('the process', () => {
     ].flatMap((flag): [string, () => string[], RegExp][] => [
       [flag, () => problemsOf({}, { execArgv: [flag, 'x'] }), /is set \(command line\)\. Remove it/],
       [
-        `${flag} by NODE_OPTIONS`,
+        `${flag} in NODE_OPTIONS`,
         () => problemsOfEnv({ NODE_OPTIONS: `${flag} x` }),
         /is set \(NODE_OPTIONS\)/,
       ],

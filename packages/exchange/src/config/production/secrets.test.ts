@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { accepts, problemsOf, refuses } from '../../../test/production/settings.ts';
 
 describe('the secrets key', () => {
-  it('has exactly 32 bytes', () => {
+  it('must have exactly 32 bytes', () => {
     const problemsWith = (bytes: number) => problemsOf({ secretsKey: randomBytes(bytes).toString('base64') });
     expect(problemsWith(31)).toEqual([expect.stringMatching(/^secretsKey has 31 bytes, fewer than 32/)]);
     expect(problemsWith(33)).toEqual([expect.stringMatching(/^secretsKey has 33 bytes, more than 32/)]);
@@ -15,17 +15,25 @@ describe('the secrets key', () => {
 describe('the page token key', () => {
   const key = (bytes: Uint8Array | string) => () =>
     problemsOf({ pageTokenKey: typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('base64') });
-  accepts([['more than 32 bytes', key(randomBytes(48))]]);
+  accepts([['a key of 48 bytes', key(randomBytes(48))]]);
   refuses([
-    ['none', () => problemsOf({ pageTokenKey: undefined }), /^pageTokenKey is not set.*openssl rand/],
-    ['an empty one', key(''), /^pageTokenKey is not set/],
-    ['one that is not base64', key('not base64, but longer than thirty-two bytes'), /is not base64/],
-    ['31 bytes', key(randomBytes(31)), /has 31 bytes, fewer than 32/],
-    ['one byte repeated', key(Buffer.alloc(32, 7)), /one byte repeated/],
-    ['1, 2, 3', key(Buffer.from(Array.from({ length: 32 }, (_, i) => i))), /an example that everyone knows/],
+    [
+      'a missing key',
+      () => problemsOf({ pageTokenKey: undefined }),
+      /^pageTokenKey is not set.*openssl rand/,
+    ],
+    ['an empty key', key(''), /^pageTokenKey is not set/],
+    ['a key that is not base64', key('not base64, but longer than thirty-two bytes'), /is not base64/],
+    ['a key of 31 bytes', key(randomBytes(31)), /has 31 bytes, fewer than 32/],
+    ['a key of one repeated byte', key(Buffer.alloc(32, 7)), /one byte repeated/],
+    [
+      'a key of ascending bytes',
+      key(Buffer.from(Array.from({ length: 32 }, (_, i) => i))),
+      /an example that everyone knows/,
+    ],
   ]);
 
-  it('refuses every key that stands in this repository', () => {
+  it('refuses every key that is printed in this repository', () => {
     const root = new URL('../../../../../', import.meta.url);
     const files = ['docs', 'packaging', 'packages'].flatMap((folder) =>
       readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })

@@ -98,17 +98,17 @@ describe('the next deadline', () => {
   };
 
   it.each<[what: string, aggregate: Aggregate, more: Partial<Facts>, hours: number | undefined]>([
-    ['none where nothing ends it', pending(), {}, undefined],
-    ['that of the retention, from the creation', pending(), retention, 48],
-    ['that of the parameters, from the creation', pending(1, SHUFFLE), retention, 1],
-    ['that of the data, from the creation', withParameters(), {}, 100],
-    ['the earliest of two', withParameters(), retention, 48],
-    ['that of the result, from the last change', computing(), retention, 12],
+    ['undefined if the measurement has no deadline', pending(), {}, undefined],
+    ['the retention deadline, counted from the creation', pending(), retention, 48],
+    ['the deadline for parameters, counted from the creation', pending(1, SHUFFLE), retention, 1],
+    ['the deadline for data, counted from the creation', withParameters(), {}, 100],
+    ['the earlier of two deadlines', withParameters(), retention, 48],
+    ['the deadline for the result, counted from the last change', computing(), retention, 12],
   ])('is %s', (_what, aggregate, more, hours) => {
     expect(explained(aggregate, 0.1, more).nextDeadline).toBe(hours === undefined ? undefined : at(hours));
   });
 
-  it('is near in the last quarter of its time', () => {
+  it('is the risk DEADLINE_NEAR in the last quarter of its time', () => {
     expect(codes(explained(pending(), 35.9, retention))).toEqual([]);
     expect(codes(explained(pending(), 36.1, retention))).toEqual(['DEADLINE_NEAR']);
     expect(explained(pending(), 47, retention).risks[0]!.detail).toContain(
@@ -122,7 +122,7 @@ describe('the next deadline', () => {
     ]);
   });
 
-  it('is after what is deferred, or a risk', () => {
+  it('is the risk DEFERRED_PAST_DEADLINE if an open requisition is deferred past it', () => {
     const deferred = (hours: number, state: 'UNFULFILLED' | 'FULFILLED' = 'UNFULFILLED') => {
       const { measurement, requisitions, participants } = pending(2);
       const [first, second] = requisitions;
@@ -142,7 +142,7 @@ describe('a certificate', () => {
   };
   const first = (hours: number, more: object) => explained(pending(), hours, more).waitingFor[0]!.code;
 
-  it('that expires before the deadline, or within 30 days where there is none, is a risk', () => {
+  it('is a risk if it expires before the deadline, or within 30 days if there is no deadline', () => {
     expect(codes(explained(pending(), 1, rests(at(29 * 24))))).toEqual(['CERTIFICATE_EXPIRES']);
     expect(codes(explained(pending(), 1, rests(at(31 * 24))))).toEqual([]);
     const retention = { deadlines: { ...DEADLINES, cancelPendingAfterDays: 2 } };
@@ -152,7 +152,7 @@ describe('a certificate', () => {
     expect(codes(explained(pending(), 1, { ...rests(at(49)), ...retention }))).toEqual([]);
   });
 
-  it('that has expired, is revoked or on hold is what is waited for, and no risk any more', () => {
+  it('is the reason of the wait, not a risk, if it has expired, is revoked or on hold', () => {
     expect(first(3, rests(at(4)))).toBe('SILENT');
     expect(first(5, rests(at(4)))).toBe('CERTIFICATE_EXPIRED');
     expect(codes(explained(pending(), 5, rests(at(4))))).toEqual([]);
@@ -166,7 +166,7 @@ describe('a certificate', () => {
   });
 });
 
-describe('what is waited for', () => {
+describe('a wait', () => {
   const seenAt = (hours: number | undefined, provider = 'dataProviders/p0') => {
     const lastSeen = hours === undefined ? undefined : at(hours);
     return {
@@ -176,14 +176,14 @@ describe('what is waited for', () => {
     };
   };
 
-  it('is a party that was seen within ten minutes, was seen since the creation, or was not', () => {
+  it('is SILENT, OFFLINE or NOT_SEEN, depending on when the party was last seen', () => {
     const code = (hours: number | undefined) => explained(pending(), 5, seenAt(hours)).waitingFor[0]!.code;
     expect([code(5 - 9 / 60), code(5 - 11 / 60), code(-1), code(undefined)]).toEqual([
       ...['SILENT', 'OFFLINE', 'NOT_SEEN', 'NOT_SEEN'],
     ]);
   });
 
-  it('is silent ten minutes after it was asked, and until then was only asked', () => {
+  it('is ASKED for the first ten minutes, and SILENT afterwards', () => {
     const wait = (minutes: number, providers = 1) =>
       explained(pending(providers), minutes / 60).waitingFor[0]!;
     expect([wait(0.03).code, wait(9.9).code, wait(10.1).code]).toEqual(['ASKED', 'ASKED', 'SILENT']);
@@ -191,7 +191,7 @@ describe('what is waited for', () => {
     expect(wait(10.1).remedy).toContain('why its agent does not respond');
   });
 
-  it('is named with the dates', () => {
+  it('shows when the party was last seen', () => {
     const detail = (hours: number | undefined) =>
       explained(pending(), 5, seenAt(hours)).waitingFor[0]!.detail;
     expect(detail(4)).toContain('was last seen 60 min ago, on 2026-01-01 04:00 UTC.');
@@ -200,7 +200,7 @@ describe('what is waited for', () => {
     );
   });
 
-  it('is deferred until then, and silent from then on', () => {
+  it('is DEFERRED until the time of the deferral, and SILENT afterwards', () => {
     const { measurement, requisitions, participants } = pending();
     const deferral = { reason: 'later', until: at(4) };
     const aggregate = { measurement, requisitions: [{ ...requisitions[0]!, deferral }], participants };
@@ -208,7 +208,7 @@ describe('what is waited for', () => {
     expect([code(3.9), code(4.1)]).toEqual(['DEFERRED', 'SILENT']);
   });
 
-  it('is a stage that fails again and again from its third attempt on, unless it is done', () => {
+  it('is STAGE_FAILING from the third attempt of a stage, unless the stage is done', () => {
     const code = (attempt: number, progress?: number) => {
       const report = { stage: 'SETUP_PHASE', attempt, progress, message: 'm', time: at(6) };
       const other = { ...report, duchy: SECOND!, attempt: 1, progress: 1 };
@@ -219,7 +219,7 @@ describe('what is waited for', () => {
     expect([code(2), code(3), code(3, 1)]).toEqual(['STAGE_RUNNING', 'STAGE_FAILING', 'STAGE_RUNNING']);
   });
 
-  it('is summed up with three names and the number of the others', () => {
+  it('for many parties is summarized with three names and the number of the others', () => {
     const { summary } = explained(pending(6), 1);
     expect(summary).toContain(
       'it waits for dataProviders/p1, dataProviders/p2, dataProviders/p3 and 2 more as well',
@@ -229,14 +229,14 @@ describe('what is waited for', () => {
 });
 
 describe('since', () => {
-  it('is the creation while data is awaited, then the last change: of the measurement, or of the computation', () => {
+  it('is the creation while data is awaited, then the last change of the measurement or, for duchies, the computation', () => {
     const changed = { ...pending(), measurement: { ...pending().measurement, updateTime: at(3) } };
     expect(explained(changed, 6).since).toBe(CREATED);
     expect(explained(computing(), 6).since).toBe(at(5.5));
     expect(explained(computing(), 6, { viewer: 'duchy' }).since).toBe(at(5));
   });
 
-  it('of a requisition is its creation, and once it has ended its last change', () => {
+  it('of a requisition is its creation, or its last change once it has ended', () => {
     const requisition = { ...pending().requisitions[0]!, updateTime: at(2) };
     const of = (state: 'UNFULFILLED' | 'FULFILLED') => {
       const aggregate = { ...pending(), requisitions: [{ ...requisition, state }] };
@@ -246,7 +246,7 @@ describe('since', () => {
   });
 });
 
-it('says why it ended by the cause of its last step', () => {
+it('the code of the ending depends on the cause of the last step', () => {
   const failure = { reason: 'COMPUTATION_PARTICIPANT_FAILED' as const, message: 'm' };
   const code = (state: 'CANCELLED' | 'FAILED' | 'SUCCEEDED', cause: Facts['cause']) => {
     const aggregate = { ...pending(), measurement: { ...pending().measurement, state, failure } };
@@ -263,7 +263,7 @@ it('says why it ended by the cause of its last step', () => {
   expect(code('SUCCEEDED', 'computed')).toBe('SUCCEEDED');
 });
 
-it('tells times in words', () => {
+it('inWords prints a duration in s, min, h or days', () => {
   const seconds = [-5, 0, 119, 120, 5_400, 7_199, 7_200, 47 * 3600, 48 * 3600, 10 * 86_400];
   expect(seconds.map((s) => inWords(s * 1000))).toEqual([
     ...['0 s', '0 s', '119 s', '2 min', '90 min', '120 min', '2 h', '47 h', '2 days', '10 days'],

@@ -35,7 +35,7 @@ afterEach(() => {
 const MESSAGE = 'Too many requests are waiting for changes';
 const partyOf = (n: number) => `dataProviders/${n % 30}`;
 
-it('has room for 3,000 who wait, of all parties, and for another one when one has left', () => {
+it('accepts 3,000 waiting requests of all parties, rejects more, and accepts another when one has left', () => {
   const followers = Array.from({ length: 3_000 }, (_, n) => feed.follow(partyOf(n)));
   requireRoom(feed, partyOf(0));
   feed.follow(partyOf(0));
@@ -59,7 +59,7 @@ describe('a page', () => {
   const numbers = ({ changes }: { changes: { name: string }[] }) =>
     changes.map(({ name }) => Number(name.split('/').at(-1)));
 
-  it('with a filter goes on behind the last change that it has, not behind all that it looked at', async () => {
+  it('with a filter continues after the last change that it returned, not after the last one that it read', async () => {
     log = ['PARTY', 'MEASUREMENT', 'PARTY', 'MEASUREMENT', 'MEASUREMENT', 'PARTY'];
     const found: number[][] = [];
     let pageToken: string | undefined;
@@ -73,12 +73,12 @@ describe('a page', () => {
     expect(numbers(await list({ pageSize: 5, pageToken }))).toEqual([7, 8]);
   });
 
-  it('with a filter looks at a thousand changes for one that it wants', async () => {
+  it('with a filter reads at most 1,000 changes', async () => {
     log = [...Array(999).fill('PARTY'), 'MEASUREMENT', 'MEASUREMENT'];
     expect(numbers(await list({ pageSize: 2, 'filter.kinds': ['MEASUREMENT'] }))).toEqual([1000]);
   });
 
-  it('waits as many seconds as it is told to', async () => {
+  it('returns empty after exactly waitSeconds if there is no change', async () => {
     let isDone = false;
     const waits = list({ waitSeconds: 20 }).then((page) => {
       isDone = true;

@@ -72,16 +72,16 @@ const trusted = (party?: string) => [
   { party, x509Der: Buffer.from(root.certificatePem.replace(/-----[^-]+-----|\s/g, ''), 'base64') },
 ];
 
-it('consent in order has no findings', async () => {
+it('reports no findings for valid consent', async () => {
   expect(await consent()).toEqual([]);
   expect(await consent({ roots: trusted() })).toEqual([]);
 });
 
-it('the spec is signed by the key of the certificate of the consumer', async () => {
+it("reports a spec that was not signed with the key of the consumer's certificate", async () => {
   expect(await consent({ signer: stranger })).toEqual(['SPEC_SIGNATURE_INVALID measurementSpec.signature']);
 });
 
-it('the certificates of the consumer and of each provider come from a root that is trusted for them', async () => {
+it('reports a certificate that no root trusted for its party issued, if there is such a root', async () => {
   expect(await consent({ own: stranger, signer: stranger, roots: trusted() })).toEqual([
     'CERTIFICATE_UNTRUSTED measurementConsumerCertificate',
   ]);
@@ -91,7 +91,7 @@ it('the certificates of the consumer and of each provider come from a root that 
   expect(await consent({ theirs: stranger, roots: trusted(ACME) })).toEqual([]);
 });
 
-it('a key that is sent is the one that the provider publishes now, where it publishes one', async () => {
+it('reports a public key that differs from the one that the provider publishes, if it publishes one', async () => {
   expect(await consent({ sent: Uint8Array.of(1, 2, 4) })).toEqual([
     `PUBLIC_KEY_NOT_CURRENT dataProviders[${TV}].dataProviderPublicKey.data`,
   ]);
@@ -100,7 +100,7 @@ it('a key that is sent is the one that the provider publishes now, where it publ
   expect(await consent({ sent: Uint8Array.of(9), registered: null })).toEqual([]);
 });
 
-it('is judged by the certificate that there is, and not by the one that is remembered under its name', async () => {
+it('verifies the signature with the current certificate, not with a cached one of the same name', async () => {
   const unsigned = ['SPEC_SIGNATURE_INVALID measurementSpec.signature'];
   for (const _ of ['not known', 'remembered']) {
     expect(await consent({ own: leaf, signer: leaf })).toEqual([]);

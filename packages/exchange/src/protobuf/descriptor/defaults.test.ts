@@ -5,7 +5,7 @@ const WRONG = 'is not a value of its type';
 const of = (type: number, defaultValue: string, values?: Set<string>) =>
   defaultFault({ type, defaultValue }, values);
 
-describe('a default', () => {
+describe('a default value of a field', () => {
   const I32 = ['-2147483648', '2147483647', '-2147483649', '2147483648'] as const;
   const I64 = [
     '-9223372036854775808',
@@ -21,20 +21,20 @@ describe('a default', () => {
     ...[Type.INT64, Type.SINT64, Type.SFIXED64].map((type) => [Type[type], type, I64] as const),
     ...[Type.UINT32, Type.FIXED32].map((type) => [Type[type], type, U32] as const),
     ...[Type.UINT64, Type.FIXED64].map((type) => [Type[type], type, U64] as const),
-  ])('of %s is within its range', (_name, type, [low, high, below, above]) => {
+  ])('of %s must be an integer within its range', (_name, type, [low, high, below, above]) => {
     expect([low, high].map((text) => of(type, text))).toEqual([undefined, undefined]);
     const bad = [below, above, '', 'x', ' 1', '1 ', '1.0', '+1', '-', '0'.repeat(21)];
     expect(bad.map((text) => of(type, text))).toEqual(bad.map(() => WRONG));
   });
 
-  test.each([Type.FLOAT, Type.DOUBLE])('of a float (%d) is a number, inf or nan', (type) => {
+  test.each([Type.FLOAT, Type.DOUBLE])('of a float (type %d) must be a number, inf or nan', (type) => {
     const good = ['0', '12', '1.', '1.5', '12.25', '.5', '.25', '1e5', '1E+5', '1e-55', '-1', '-inf', '-nan'];
     expect([...good, 'inf', 'nan', '1'.repeat(400)].filter((text) => of(type, text))).toEqual([]);
     const bad = ['', '.', '-', 'e5', '1e', '1e+', 'Inf', 'infx', 'xinf', '1 ', '0x1', '1_0', '1'.repeat(401)];
     expect(bad.filter((text) => of(type, text) === WRONG)).toEqual(bad);
   });
 
-  test('of a boolean is true or false, of text anything, of an enum one of its names', () => {
+  test('must be true or false for a boolean, any text for a string, and a value name for an enum', () => {
     expect([of(Type.BOOL, 'true'), of(Type.BOOL, 'false'), of(Type.BOOL, '')]).toEqual([
       undefined,
       undefined,
@@ -46,7 +46,7 @@ describe('a default', () => {
     expect(of(Type.ENUM, 'B')).toBe(WRONG);
   });
 
-  test('is for singular scalar fields, and may be left out', () => {
+  test('is allowed only for singular scalar fields, and is optional', () => {
     const only = 'only a singular scalar field has a default';
     expect(defaultFault({ type: Type.INT32, label: Label.REPEATED, defaultValue: '1' })).toBe(only);
     expect(defaultFault({ type: Type.INT32, label: Label.OPTIONAL, defaultValue: '1' })).toBeUndefined();
@@ -61,12 +61,12 @@ describe('a default', () => {
   });
 });
 
-describe('the entry of a map', () => {
+describe('a map entry', () => {
   const key = { name: 'key', number: 1, type: Type.STRING };
   const value = { name: 'value', number: 2, type: Type.INT32 };
   const NONE = 'must be a nested message with a `key` 1 and a `value` 2 and nothing else';
 
-  test('has an integer, a boolean or text as its key', () => {
+  test('must have an integer, a boolean or a string as its key', () => {
     const types = Object.values(Type).filter((type) => typeof type === 'number');
     const good = types.filter((type) => !mapEntryFault({ field: [{ ...key, type }, value] }, true));
     expect(good.map((type) => Type[type])).toEqual([
@@ -85,16 +85,16 @@ describe('the entry of a map', () => {
     ['a value of another number', { field: [key, { ...value, number: 3 }] }],
     ['a repeated value', { field: [key, { ...value, label: Label.REPEATED }] }],
     ['a third field', { field: [key, value, { ...value, number: 3 }] }],
-    ['an enum', { field: [key, value], enumType: [] }],
-    ['a message', { field: [key, value], nestedType: [] }],
+    ['a nested enum', { field: [key, value], enumType: [] }],
+    ['a nested message', { field: [key, value], nestedType: [] }],
     ['an extension', { field: [key, value], extension: [] }],
     ['an extension range', { field: [key, value], extensionRange: [] }],
     ['a oneof', { field: [key, value], oneofDecl: [] }],
-  ])('is none with %s', (_title, proto) => {
+  ])('is rejected with %s', (_title, proto) => {
     expect(mapEntryFault(proto as object, true)).toBe(NONE);
   });
 
-  test('is nested', () => {
+  test('must be a nested message', () => {
     const labelled = [key, value].map((field) => ({ ...field, label: Label.OPTIONAL }));
     expect(mapEntryFault({ field: labelled }, true)).toBeUndefined();
     expect(mapEntryFault({ field: labelled }, false)).toBe(NONE);
@@ -106,7 +106,7 @@ describe('the entry of a map', () => {
     ['_x__y', 'XYEntry'],
     ['x_', 'XEntry'],
     ['aB_9', 'AB9Entry'],
-  ])('of the field %s is called %s', (field, entry) => {
+  ])('of the field %s is named %s', (field, entry) => {
     expect(mapEntryName(field)).toBe(entry);
   });
 });

@@ -8,16 +8,16 @@ import {
   violationsOf,
 } from '../../../test/descriptors/descriptorSets.ts';
 
-describe('fields', () => {
+describe('the check of fields', () => {
   test.each([
     ['0', 0],
     ['-1', -1],
-    ['one too large', 536_870_912],
-  ])('number %s', (_title, number) => {
+    ['536870912', 536_870_912],
+  ])('rejects the field number %s', (_title, number) => {
     expect(violationsOf(field({ number }))).toEqual([`${FIELD}.number must be from 1 to 536870911`]);
   });
 
-  test('numbers from 19000 to 19999 are reserved by protobuf', () => {
+  test('rejects the numbers from 19000 to 19999, which protobuf reserves', () => {
     for (const number of [19_000, 19_999]) expect(violationsOf(field({ number }))).toHaveLength(1);
     for (const number of [1, 18_999, 20_000, 536_870_911])
       expect(violationsOf(field({ number }))).toEqual([]);
@@ -27,7 +27,7 @@ describe('fields', () => {
 
   test.each([
     [
-      'a number taken twice',
+      'a duplicate number',
       message({ field: [INT, { ...INT, name: 'g' }] }),
       'field[1].number 1 is the number of another field too',
     ],
@@ -42,24 +42,24 @@ describe('fields', () => {
       'field[0].number 1 is reserved',
     ],
     [
-      'a number for extensions',
+      'a number in an extension range',
       reserved({ extensionRange: [{ start: 1, end: 2 }] }),
       'field[0].number 1 is reserved for extensions',
     ],
     ['a reserved name', reserved({ reservedName: ['f'] }), 'field[0].name "f" is reserved'],
     [
-      'a range the wrong way round',
+      'an empty reserved range',
       reserved({ reservedRange: [{ start: 5, end: 5 }] }),
       'reservedRange[0] must run from 1 or above to at most 536870911',
     ],
     [
-      'ranges that overlap',
+      'overlapping ranges',
       reserved({ reservedRange: [{ start: 5, end: 9 }], extensionRange: [{ start: 8, end: 9 }] }),
       'extensionRange[0] overlaps reservedRange[0]',
     ],
     ['no type', field({ type: null }), 'field[0].type is required'],
     ['an unknown type', field({ type: 19 }), 'field[0].type "19" is not a value of Type'],
-    ['a message type without a name', field({ type: 'TYPE_MESSAGE' }), 'field[0].typeName is required'],
+    ['a message type without a type name', field({ type: 'TYPE_MESSAGE' }), 'field[0].typeName is required'],
     [
       'a relative type name',
       field({ type: 'TYPE_MESSAGE', typeName: 'M' }),
@@ -71,21 +71,21 @@ describe('fields', () => {
       'field[0].typeName ".a.X" is not declared in the set',
     ],
     [
-      'a message declared as an enum',
+      'the name of a message as an enum type',
       field({ type: 'TYPE_ENUM', typeName: '.a.M' }),
       'field[0].typeName ".a.M" is not an enum',
     ],
     [
-      'a type name of a scalar',
+      'a type name for a scalar type',
       field({ typeName: '.a.M' }),
       'field[0].typeName a scalar type has no type name',
     ],
-    ['an extendee', field({ extendee: '.a.M' }), 'field[0].extendee is for extensions only'],
     [
-      'a oneof that is not there',
-      field({ oneofIndex: 1 }),
-      'field[0].oneofIndex is not an index into oneofDecl',
+      'an extendee of a normal field',
+      field({ extendee: '.a.M' }),
+      'field[0].extendee is for extensions only',
     ],
+    ['an unknown oneof', field({ oneofIndex: 1 }), 'field[0].oneofIndex is not an index into oneofDecl'],
     [
       'a repeated field in a oneof',
       message({ field: [{ ...INT, oneofIndex: 0, label: 'LABEL_REPEATED' }], oneofDecl: [{ name: 'o' }] }),
@@ -98,7 +98,7 @@ describe('fields', () => {
       'field[0].proto3Optional must be the only field of its oneof',
     ],
     [
-      'proto3 optional beside a oneof of another field',
+      'proto3 optional without a oneof, beside oneofs of other fields',
       message(
         {
           field: [
@@ -113,7 +113,7 @@ describe('fields', () => {
       'field[0].proto3Optional must be the only field of its oneof',
     ],
     [
-      'required in proto3',
+      'a required field in proto3',
       field({ label: 'LABEL_REQUIRED' }, proto3),
       'field[0].label proto3 has no required fields',
     ],
@@ -123,7 +123,7 @@ describe('fields', () => {
       'field[0].type proto3 has no groups',
     ],
     [
-      'a default in proto3',
+      'a default value in proto3',
       field({ defaultValue: '1' }, proto3),
       'field[0].defaultValue proto3 has no default values',
     ],
@@ -136,16 +136,16 @@ describe('fields', () => {
       'field[0].typeName "google.protobuf.FieldOptions.CType" is a proto2 enum in a proto3 message',
     ],
     [
-      'a default of a message',
+      'a default value of a message field',
       field({ type: 'TYPE_MESSAGE', typeName: '.a.M', defaultValue: 'x' }),
       'field[0].defaultValue only a singular scalar field has a default',
     ],
-    ['a JSON name without end', field({ jsonName: 'j'.repeat(513) }), 'field[0].jsonName is too long'],
-  ])('%s', (_title, file, violation) => {
+    ['a JSON name of 513 characters', field({ jsonName: 'j'.repeat(513) }), 'field[0].jsonName is too long'],
+  ])('rejects %s', (_title, file, violation) => {
     expect(violationsOf(file)).toEqual([`file[0].messageType[0].${violation}`]);
   });
 
-  test('a proto2 enum in proto3, of a file that declares its syntax', () => {
+  test('rejects a proto2 enum in proto3 if the file of the enum declares its syntax', () => {
     const enumType = [{ name: 'E', value: [{ name: 'V', number: 0 }] }];
     const other = { name: 'b.proto', package: 'b', syntax: 'proto2', enumType };
     const user = field({ type: 'TYPE_ENUM', typeName: '.b.E' }, { ...proto3, dependency: ['b.proto'] });
@@ -160,7 +160,7 @@ describe('fields', () => {
     ['TYPE_DOUBLE', ['1', '-1.5e10', 'inf', '-inf', 'nan'], ['1,5', 'Infinity', '.']],
     ['TYPE_BOOL', ['true', 'false'], ['1', 'True']],
     ['TYPE_STRING', ['', 'anything'], []],
-  ])('a default of %s', (type, good, bad) => {
+  ])('accepts only valid default values of %s', (type, good, bad) => {
     for (const defaultValue of good) expect(violationsOf(field({ type, defaultValue }))).toEqual([]);
     for (const defaultValue of bad) {
       expect(violationsOf(field({ type, defaultValue }))).toEqual([
@@ -169,7 +169,7 @@ describe('fields', () => {
     }
   });
 
-  test('a default of an enum is one of its values', () => {
+  test('accepts only a value of the enum as the default of an enum field', () => {
     const enums = { enumType: [{ name: 'E', value: [{ name: 'V' }] }] };
     const withDefault = (defaultValue: string) =>
       field({ type: 'TYPE_ENUM', typeName: '.a.E', defaultValue }, enums);
@@ -178,7 +178,7 @@ describe('fields', () => {
   });
 });
 
-describe('maps', () => {
+describe('the check of maps', () => {
   const key = { name: 'key', number: 1, type: 'TYPE_STRING' };
   const value = { name: 'value', number: 2, type: 'TYPE_INT32' };
   const mapField = {
@@ -195,20 +195,20 @@ describe('maps', () => {
   const notEntry =
     'options.mapEntry must be a nested message with a `key` 1 and a `value` 2 and nothing else';
 
-  test('a map is a repeated field of its entry', () => {
+  test('accepts a repeated field of its map entry', () => {
     expect(violationsOf(map([mapField]))).toEqual([]);
   });
 
   test.each([
     ['a singular field', [{ ...mapField, label: 'LABEL_OPTIONAL' }], `${FIELD}.${abused}`],
-    ['a field of another name', [{ ...mapField, name: 'by_name' }], `${FIELD}.${abused}`],
+    ['a field with another name', [{ ...mapField, name: 'by_name' }], `${FIELD}.${abused}`],
     ['a group', [{ ...mapField, type: 'TYPE_GROUP' }], `${FIELD}.${abused}`],
     [
       'a second field',
       [mapField, { ...mapField, name: 'again', number: 2 }],
       `file[0].messageType[0].field[1].${abused}`,
     ],
-  ])('an entry is not for %s', (_title, fields, violation) => {
+  ])('rejects %s of the map entry type', (_title, fields, violation) => {
     expect(violationsOf(map(fields))).toEqual([violation]);
   });
 
@@ -218,7 +218,7 @@ describe('maps', () => {
     ['no value', { field: [key] }],
     ['a third field', { field: [key, value, { ...value, name: 'more', number: 3 }] }],
     [
-      'key and value the wrong way round',
+      'key and value in the wrong order',
       {
         field: [
           { ...value, number: 1 },
@@ -226,14 +226,14 @@ describe('maps', () => {
         ],
       },
     ],
-    ['a message within', { nestedType: [{ name: 'N' }] }],
-  ])('an entry with %s is none', (_title, members) => {
+    ['a nested message', { nestedType: [{ name: 'N' }] }],
+  ])('rejects a map entry with %s', (_title, members) => {
     expect(violationsOf(map([mapField], members))).toEqual([
       `file[0].messageType[0].nestedType[0].${notEntry}`,
     ]);
   });
 
-  test('an entry is not for a field of another message', () => {
+  test('rejects a field of another message of the map entry type', () => {
     const thief = { name: 'N', field: [mapField] };
     const file = map([mapField]);
     expect(violationsOf({ ...file, messageType: [...file.messageType, thief] })).toEqual([
@@ -241,7 +241,7 @@ describe('maps', () => {
     ]);
   });
 
-  test('an entry at the top is none', () => {
+  test('rejects a map entry at the top level of a file', () => {
     expect(violationsOf({ name: 'a', messageType: [entry] })).toEqual([`file[0].messageType[0].${notEntry}`]);
   });
 });

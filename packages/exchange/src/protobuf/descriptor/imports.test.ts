@@ -2,14 +2,14 @@ import { WELL_KNOWN_FILES } from '@measurement-exchange/contract';
 import { describe, expect, test } from 'vitest';
 import { FIELD, field, message, violationsOf } from '../../../test/descriptors/descriptorSets.ts';
 
-describe('imports', () => {
-  test('a missing import is named', () => {
+describe('the check of imports', () => {
+  test('reports a missing import', () => {
     expect(violationsOf({ name: 'a', dependency: ['b', 'c'] }, { name: 'b' })).toEqual([
       'file[0].dependency[1] imports "c", which is neither in the set nor a well-known file',
     ]);
   });
 
-  test('a cycle is rejected, of one file and of three', () => {
+  test('rejects a cycle of one file and of three files', () => {
     expect(violationsOf({ name: 'a', dependency: ['a'] })).toEqual(['file[0].dependency[0] imports itself']);
     expect(
       violationsOf(
@@ -20,20 +20,20 @@ describe('imports', () => {
     ).toEqual(['file[2].dependency[0] closes a cycle of imports']);
   });
 
-  test('a cycle is reported once all imports are present', () => {
+  test('reports a cycle only if no import is missing', () => {
     expect(violationsOf({ name: 'a', dependency: ['a', 'b'] })).toEqual([
       'file[0].dependency[1] imports "b", which is neither in the set nor a well-known file',
     ]);
   });
 
-  test('what a well-known file imports has its names, too', () => {
+  test('rejects a type name that an indirectly imported well-known file declares', () => {
     const clash = { name: 'a', package: 'google.protobuf', messageType: [{ name: 'SourceContext' }] };
     expect(violationsOf({ ...clash, dependency: ['google/protobuf/api.proto'] })).toEqual([
       'file[0].messageType[0].name "SourceContext" is declared twice',
     ]);
   });
 
-  test('a diamond is no cycle', () => {
+  test('accepts a diamond of imports', () => {
     expect(
       violationsOf(
         { name: 'a', dependency: ['b', 'c'] },
@@ -45,24 +45,28 @@ describe('imports', () => {
   });
 
   test.each([
-    ['two files of one name', [{ name: 'a' }, { name: 'a' }], 'file[1].name "a" is the name of file[0] too'],
-    ['a file without a name', [{}], 'file[0].name is required'],
-    ['a name with a control character', [{ name: 'a\n' }], 'file[0].name is not a file name'],
     [
-      'an import given twice',
+      'two files with the same name',
+      [{ name: 'a' }, { name: 'a' }],
+      'file[1].name "a" is the name of file[0] too',
+    ],
+    ['a file without a name', [{}], 'file[0].name is required'],
+    ['a file name with a control character', [{ name: 'a\n' }], 'file[0].name is not a file name'],
+    [
+      'a duplicate import',
       [{ name: 'a', dependency: ['b', 'b'] }, { name: 'b' }],
       'file[0].dependency[1] imports "b" twice',
     ],
     [
-      'a public import of nothing',
+      'a public dependency with an unknown index',
       [{ name: 'a', publicDependency: [0] }],
       'file[0].publicDependency[0] is not an index into dependency',
     ],
-  ])('%s', (_title, files, violation) => {
+  ])('rejects %s', (_title, files, violation) => {
     expect(violationsOf(...files)).toEqual([violation]);
   });
 
-  test('every well-known file may be left out, and its types named', () => {
+  test('accepts the types of every well-known file that is imported but not in the set', () => {
     for (const [name, { messages, enums }] of WELL_KNOWN_FILES) {
       const fields = [
         ...messages.map(({ typeName }) => ({ type: 'TYPE_MESSAGE', typeName: `.${typeName}` })),
@@ -75,7 +79,7 @@ describe('imports', () => {
     expect(violationsOf({ name: 'a', dependency: ['google/type/nothing.proto'] })).toHaveLength(1);
   });
 
-  test('a type is seen through a public import, not through a private one', () => {
+  test('resolves a type through a public import, but not through a private one', () => {
     const files = (publicDependency: number[]) => [
       field({ type: 'TYPE_MESSAGE', typeName: '.c.M' }, { dependency: ['b'] }),
       { name: 'b', dependency: ['c'], publicDependency },

@@ -9,8 +9,8 @@ function inspect(...file: unknown[]) {
   return { violations: report.violations.map((v) => `${v.field} ${v.description}`), options };
 }
 
-describe('JSON of a set', () => {
-  test('takes both names of a member, null for nothing, numbers as text, enums by name or number', () => {
+describe('checkSetJson', () => {
+  test('accepts either name of a member, null for an absent value, strings as numbers, and enums by name or number', () => {
     const field = { name: 'f', number: '1', type: 'TYPE_INT32', json_name: null, oneofIndex: 0 };
     const good = {
       messageType: [{ field: [field, { ...field, type: 5, number: 2, jsonName: 'j' }] }],
@@ -23,22 +23,22 @@ describe('JSON of a set', () => {
   });
 
   test.each<[string, object, string]>([
-    ['a list where an object belongs', { options: [] }, 'options must be an object'],
-    ['text where an object belongs', { options: 'x' }, 'options must be an object'],
-    ['an object where a list belongs', { dependency: {} }, 'dependency must be an array'],
-    ['a number in a list of text', { dependency: ['a', 1] }, 'dependency[1] must be a string'],
+    ['an array instead of an object', { options: [] }, 'options must be an object'],
+    ['a string instead of an object', { options: 'x' }, 'options must be an object'],
+    ['an object instead of an array', { dependency: {} }, 'dependency must be an array'],
+    ['a number in an array of strings', { dependency: ['a', 1] }, 'dependency[1] must be a string'],
     [
       'a boolean as a number',
       { publicDependency: [true] },
       'publicDependency[0] must be a number or a string',
     ],
-    ['null in a list', { publicDependency: [null] }, 'publicDependency[0] must be a number or a string'],
+    ['null in an array', { publicDependency: [null] }, 'publicDependency[0] must be a number or a string'],
     ['a number as a boolean', { options: { deprecated: 1 } }, 'options.deprecated must be a boolean'],
-    ['a number of no enum', { edition: 12_345 }, 'edition "12345" is not a value of Edition'],
+    ['an unknown enum number', { edition: 12_345 }, 'edition "12345" is not a value of Edition'],
     ['a boolean as an enum', { edition: true }, 'edition must be a number or a string'],
-    ['an item that is no object', { service: [{}, 7] }, 'service[1] must be an object'],
+    ['an array item that is not an object', { service: [{}, 7] }, 'service[1] must be an object'],
     [
-      'an unknown member in a list',
+      'an unknown member in an array',
       { service: [{ method: [{ options: { x: 1 } }] }] },
       'service[0].method[0].options.x is not a known field',
     ],
@@ -49,50 +49,50 @@ describe('JSON of a set', () => {
       { options: { uninterpretedOption: [{ stringValue: 1 }] } },
       'options.uninterpretedOption[0].stringValue must be a string',
     ],
-    ['an open bracket', { options: { '[a.b': 1 } }, 'options.[a.b is not a known field'],
-    ['a closing bracket', { options: { 'a.b]': 1 } }, 'options.a.b] is not a known field'],
-  ])('is rejected for %s', (_title, file, violation) => {
+    ['an opening bracket only', { options: { '[a.b': 1 } }, 'options.[a.b is not a known field'],
+    ['a closing bracket only', { options: { 'a.b]': 1 } }, 'options.a.b] is not a known field'],
+  ])('rejects %s', (_title, file, violation) => {
     expect(inspect({}, file).violations).toEqual([`file[1].${violation}`]);
   });
 
-  test('returns the custom options it finds, each with its path', () => {
+  test('returns the custom options, each with its path', () => {
     const { options } = inspect({ service: [{ options: { '[a.b]': 1, deprecated: true } }] });
     expect(options.map((o) => [`${o.path}`, o.member, o.extendee, o.name])).toEqual([
       ['file[0].service[0]', 'options.[a.b]', 'google.protobuf.ServiceOptions', 'a.b'],
     ]);
   });
 
-  test('is reported 20 times at most, within one object too', () => {
+  test('reports at most 20 violations, even within one object', () => {
     const wrong = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`x${i}`, 1]));
     expect(inspect(wrong).violations).toHaveLength(20);
   });
 });
 
-describe('the size of JSON', () => {
+describe('the inspection of JSON', () => {
   const limits = { maxMessages: 3, maxDepth: 2 };
   const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
 
-  test('is exceeded by more objects than allowed, lists not counted', () => {
+  test('counts objects toward the limit, but not arrays', () => {
     expect(inspectJson([{}, [], {}, [[]], {}], limits).exceeds).toBe(false);
     expect(inspectJson([{}, {}, {}, {}], limits).exceeds).toBe(true);
     expect(inspectJson({ a: { b: {} } }, limits).exceeds).toBe(false);
     expect(inspectJson({ a: { b: {} }, c: {} }, limits).exceeds).toBe(true);
   });
 
-  test('is exceeded by twice the levels, for each message may be in a list', () => {
+  test('allows twice as many levels as messages may nest, because each message may be in an array', () => {
     expect(inspectJson(nested(4), limits).exceeds).toBe(false);
     expect(inspectJson(nested(5), limits).exceeds).toBe(true);
     expect(inspectJson(null, limits)).toEqual({ exceeds: false, exact: false });
   });
 
-  test('tells whether there are numbers of our exact reader', () => {
+  test('detects bigint and JsonDecimal numbers', () => {
     expect(inspectJson({ a: [1, 'x', true, null] }, limits).exact).toBe(false);
     expect(inspectJson({ a: [2n ** 60n] }, limits).exact).toBe(true);
     expect(inspectJson(parseJson('[1.5e400]'), limits).exact).toBe(true);
     expect(inspectJson([new JsonDecimal('1.5')], limits).exact).toBe(true);
   });
 
-  test('becomes text as long as that has no more bytes than allowed', () => {
+  test('returns text only if it has no more bytes than allowed', () => {
     for (const json of [
       'abc',
       'é\n',

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { fullName, nameFault, Path, quote, Report } from './model.ts';
 
-describe('a report', () => {
+describe('a report of violations', () => {
   const fieldOf = (path: Path | string, member: string) => {
     const report = new Report();
     report.add(path, member, 'is wrong');
     return report.violations[0]!.field;
   };
 
-  test('names the place and the member, and either alone', () => {
+  test('names the path and the member of a violation, either of which may be empty', () => {
     const at = new Path('field', 2, new Path('messageType', 1, new Path('file', 0)));
     expect(fieldOf(at, 'number')).toBe('file[0].messageType[1].field[2].number');
     expect(fieldOf(at, '')).toBe('file[0].messageType[1].field[2]');
@@ -16,12 +16,12 @@ describe('a report', () => {
     expect(fieldOf('', '')).toBe('');
   });
 
-  test('cuts a long path at the front, since its end identifies the element', () => {
+  test('truncates a long path at the front, because its end identifies the element', () => {
     expect(fieldOf('a'.repeat(298), 'b')).toBe(`${'a'.repeat(298)}.b`);
     expect(fieldOf('a'.repeat(299), 'b')).toBe(`…${'a'.repeat(298)}.b`);
   });
 
-  test('is full with 20 violations, and takes no more', () => {
+  test('is full with 20 violations, and ignores further ones', () => {
     const report = new Report();
     for (let i = 0; i < 19; i++) report.add('', `${i}`, 'is wrong');
     expect(report.full).toBe(false);
@@ -33,7 +33,7 @@ describe('a report', () => {
 });
 
 describe('a name', () => {
-  test('is quoted, and cut after 100 characters', () => {
+  test('is quoted, and truncated after 100 characters', () => {
     expect(quote('a"b')).toBe('"a\\"b"');
     expect(quote('a'.repeat(100))).toBe(`"${'a'.repeat(100)}"`);
     expect(quote('a'.repeat(101))).toBe(`"${'a'.repeat(100)}…"`);
@@ -54,7 +54,7 @@ describe('a name', () => {
     expect(nameFault(name)).toBe(fault);
   });
 
-  test('is full with that of its scope, and has no dot at the root', () => {
+  test('is qualified with its scope, and has no leading dot at the root', () => {
     expect(fullName('', 'M')).toBe('M');
     expect(fullName('a.b', 'M')).toBe('a.b.M');
   });

@@ -17,8 +17,8 @@ const set = encode(
   { name: 'c.proto' },
 );
 
-describe('a set that was accepted', () => {
-  test('has files of its own beside the well-known ones, and the messages at the top of them', () => {
+describe('an accepted descriptor set', () => {
+  test('lists its own files and their top-level messages without the well-known files', () => {
     expect(ownFiles(set).map(({ name }) => name)).toEqual(['a.proto', 'b.proto', 'c.proto']);
     expect(messageTypesOf(set)).toEqual(['a.M', 'a.O', 'P']);
     expect(readDescriptorSet({ bytes: set })).toMatchObject({
@@ -30,11 +30,11 @@ describe('a set that was accepted', () => {
     expect(messageTypesOf(new Uint8Array())).toEqual([]);
   });
 
-  test('is expected to be valid: anything else is an internal error', () => {
+  test('throws an error if its bytes are truncated', () => {
     expect(() => ownFiles(Uint8Array.of(0x0a, 5))).toThrow('file[0] is truncated');
   });
 
-  test('prints as JSON without any options of its own', () => {
+  test('without custom options is printed as the same JSON', () => {
     const json = { file: [{ name: 'a.proto', package: 'a', messageType: [{ name: 'M' }] }] };
     const result = readDescriptorSet({ json });
     expect(result).toMatchObject({
@@ -47,8 +47,8 @@ describe('a set that was accepted', () => {
   });
 });
 
-describe('JSON of a set', () => {
-  test('is rejected where it is nested too deeply to be checked', () => {
+describe('JSON of a descriptor set', () => {
+  test('is rejected if it is nested too deeply to be checked', () => {
     let deep: object = {};
     for (let i = 0; i < 120; i++) deep = { nestedType: [deep] };
     expect(readDescriptorSet({ json: { file: [{ messageType: [deep] }] } })).toEqual({

@@ -29,7 +29,7 @@ const M = 'file[0].messageType[0]';
 const scalar = 'typeName a scalar type has no type name';
 const bad = { ...INT, typeName: '.a.M' };
 
-describe('a violation names the path of its element', () => {
+describe('a violation', () => {
   const x = (index: number) => ({
     name: `x${index}`,
     number: 100 + index,
@@ -134,12 +134,12 @@ describe('a violation names the path of its element', () => {
       `${FIELD}.typeName ".a.E" is not a message`,
     ],
     ['an empty type name', [field({ type: 'TYPE_GROUP', typeName: '' })], `${FIELD}.typeName is required`],
-  ])('%s', (_title, files, violation) => {
+  ])('names the path of its element: %s', (_title, files, violation) => {
     expect(violationsOf(...files)).toEqual([violation]);
   });
 });
 
-describe('numbers that no compiler writes', () => {
+describe('label and type numbers in bytes', () => {
   const of = (members: object) =>
     violationsOfBytes({
       name: 'a',
@@ -147,7 +147,7 @@ describe('numbers that no compiler writes', () => {
       messageType: [{ name: 'M', field: [{ name: 'f', number: 1, type: 5, ...members }] }],
     });
 
-  test('are no labels and no types', () => {
+  test('are rejected if they are unknown', () => {
     expect(of({ label: 1 })).toEqual([]);
     expect(of({ label: 3 })).toEqual([]);
     expect(of({ label: 4 })).toEqual([`${FIELD}.label is not a label`]);
@@ -162,12 +162,12 @@ describe('numbers that no compiler writes', () => {
   });
 });
 
-describe('what is allowed', () => {
+describe('the check of a descriptor set', () => {
   const aliases = { name: 'E', value: [{ name: 'A', number: 1 }] };
   test.each<[string, object[]]>([
-    ['a proto2 enum that begins with another number', [message({}, { enumType: [aliases] })]],
+    ['a proto2 enum whose first value is not 0', [message({}, { enumType: [aliases] })]],
     [
-      'a proto3 enum that begins with 0 by leaving it out',
+      'a proto3 enum whose first value has no number',
       [message({}, { ...proto3, enumType: [{ name: 'E', value: [{ name: 'A' }] }] })],
     ],
     [
@@ -179,7 +179,7 @@ describe('what is allowed', () => {
       [field({ type: 'TYPE_ENUM', typeName: '.a.E' }, { enumType: [aliases] })],
     ],
     [
-      'proto3 optional, in a oneof of its own',
+      'proto3 optional in its own oneof',
       [
         message(
           { field: [{ ...INT, oneofIndex: 0, proto3Optional: true }], oneofDecl: [{ name: '_f' }] },
@@ -188,7 +188,7 @@ describe('what is allowed', () => {
       ],
     ],
     [
-      'required and groups in proto2',
+      'required fields and groups in proto2',
       [
         message({
           field: [
@@ -199,13 +199,13 @@ describe('what is allowed', () => {
       ],
     ],
     [
-      'a name of 512 characters, and a JSON name',
+      'a file name and a JSON name of 512 characters',
       [field({ jsonName: 'j'.repeat(512) }), { name: 'b'.repeat(512) }],
     ],
-    ['editions that the runtime knows', [{ name: 'a', syntax: 'editions', edition: 'EDITION_2023' }]],
-    ['a package of 512 characters', [{ name: 'a', package: 'p'.repeat(512) }]],
+    ['an edition that the runtime supports', [{ name: 'a', syntax: 'editions', edition: 'EDITION_2023' }]],
+    ['a package name of 512 characters', [{ name: 'a', package: 'p'.repeat(512) }]],
     [
-      'a map with a leading underscore',
+      'a map field with a leading underscore',
       [
         message({
           field: [
@@ -225,7 +225,7 @@ describe('what is allowed', () => {
       ],
     ],
     [
-      'a method of two packages',
+      'a method with types of two packages',
       [
         message(
           {},
@@ -237,11 +237,11 @@ describe('what is allowed', () => {
         message({}, { name: 'b', package: 'b' }),
       ],
     ],
-  ])('%s', (_title, files) => {
+  ])('accepts %s', (_title, files) => {
     expect(violationsOf(...files)).toEqual([]);
   });
 
-  test('is no more than that', () => {
+  test('rejects names that are too long or invalid, unsupported editions, and invalid fields in oneofs', () => {
     const shared = [
       { ...INT, oneofIndex: 0, proto3Optional: true },
       { ...INT, name: 'g', number: 2, oneofIndex: 0 },
@@ -263,7 +263,7 @@ describe('what is allowed', () => {
     ).toEqual([`${FIELD}.label a oneof has only singular fields`]);
   });
 
-  test('is reported twenty times at most, wherever it occurs', () => {
+  test('reports at most 20 violations of fields or of enum values', () => {
     const many = Array.from({ length: 30 }, (_, i) => ({ name: `f${i}`, number: 0, type: 'TYPE_INT32' }));
     expect(violationsOf(message({ field: many }))).toHaveLength(20);
     const value = Array.from({ length: 30 }, (_, i) => ({ name: `V${i}`, number: 1 }));
@@ -272,7 +272,7 @@ describe('what is allowed', () => {
 });
 
 describe('a public import', () => {
-  test('reaches through any number of files, and stays out of those it is not in', () => {
+  test('makes a type visible through a chain of public imports, but not if one of them is private', () => {
     const chain = [
       field({ type: 'TYPE_MESSAGE', typeName: '.d.M' }, { dependency: ['b'] }),
       { name: 'b', dependency: ['c'], publicDependency: [0] },
@@ -286,7 +286,7 @@ describe('a public import', () => {
     ).toEqual([`${FIELD}.typeName ".d.M" is declared in "d", which this file does not import`]);
   });
 
-  test('is one of the imports', () => {
+  test('must be an index of an import', () => {
     const of = (...publicDependency: number[]) =>
       violationsOf({ name: 'a', dependency: ['b'], publicDependency }, { name: 'b' });
     expect(of(0)).toEqual([]);

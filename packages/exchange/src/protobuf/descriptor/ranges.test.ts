@@ -44,13 +44,13 @@ describe('the ranges of a message', () => {
     expect(ranges.kindOf(number)).toBe(kind);
   });
 
-  test('may be absent, on either side', () => {
+  test('may lack reserved ranges, extension ranges or both', () => {
     expect(messageRanges({}).kindOf(1)).toBeUndefined();
     expect(messageRanges({ reservedRange: [{ start: 1, end: 2 }] }).kindOf(1)).toBe('reserved');
     expect(messageRanges({ extensionRange: [{ start: 1, end: 2 }] }).kindOf(1)).toBe('extension');
   });
 
-  test('run from 1 to the highest number there is', () => {
+  test('must not be empty, and must be between 1 and 536870911', () => {
     const wrong = 'must run from 1 or above to at most 536870911';
     expect(ofMessage({ reservedRange: [{ start: 1, end: 536_870_912 }] })).toEqual([]);
     expect(ofMessage({ reservedRange: [{ start: 1, end: 536_870_913 }] })).toEqual([
@@ -63,7 +63,7 @@ describe('the ranges of a message', () => {
     expect(ofMessage({ extensionRange: [{ start: 4 }] })).toEqual([`extensionRange[0] ${wrong}`]);
   });
 
-  test('may touch, not overlap, in whatever order they come', () => {
+  test('may touch but not overlap, in any order', () => {
     const touching = [
       { start: 5, end: 9 },
       { start: 1, end: 5 },
@@ -79,7 +79,7 @@ describe('the ranges of a message', () => {
 });
 
 describe('the ranges of an enum', () => {
-  test('hold both their ends, and may be negative', () => {
+  test('include both ends, and may be negative', () => {
     const ranges = enumRanges({ reservedRange: [{ start: -3, end: -1 }, { start: 2, end: 2 }, {}] });
     expect([-4, -3, -1, 0, 1, 2, 3].map((n) => ranges.kindOf(n))).toEqual([
       undefined,
@@ -93,7 +93,7 @@ describe('the ranges of an enum', () => {
     expect(enumRanges({}).kindOf(0)).toBeUndefined();
   });
 
-  test('end where they start or later, and do not overlap', () => {
+  test('must not end before they start, and must not overlap', () => {
     expect(ofEnum({})).toEqual([]);
     expect(ofEnum({ reservedRange: [{ start: 2, end: 2 }] })).toEqual([]);
     expect(ofEnum({ reservedRange: [{ start: 2, end: 1 }] })).toEqual([
@@ -110,7 +110,7 @@ describe('the ranges of an enum', () => {
   });
 });
 
-test('a field has a number that protobuf leaves to it', () => {
+test('a field number must be from 1 to 536870911, but not from 19000 to 19999', () => {
   const range = 'must be from 1 to 536870911';
   const reserved = 'must not be from 19000 to 19999, which protobuf reserves';
   expect([0, 1, 18_999, 19_000, 19_999, 20_000, 536_870_911, 536_870_912].map(fieldNumberFault)).toEqual([

@@ -13,7 +13,7 @@ const chain = (name: string, length: number): [string, string][] =>
   Array.from({ length: length - 1 }, (_, i) => [`${name}${i}`, `${name}${i + 1}`]);
 
 describe('a chain of message types', () => {
-  it('may have 256 of them, in whatever order they are declared', () => {
+  it('may have up to 256 types, declared in any order', () => {
     for (const order of [(c: [string, string][]) => c, (c: [string, string][]) => c.toReversed()]) {
       expect(tooLong(...order(chain('m', 256)))).toBe(false);
       expect(tooLong(...order(chain('m', 257)))).toBe(true);
@@ -21,7 +21,7 @@ describe('a chain of message types', () => {
     }
   });
 
-  it('counts all of a circle that it passes, and what comes after it', () => {
+  it('includes all types of a cycle that it passes, and the types before and after the cycle', () => {
     const circle = (length: number): [string, string][] => [...chain('c', length), [`c${length - 1}`, 'c0']];
     expect(tooLong(...circle(256))).toBe(false);
     expect(tooLong(...circle(257))).toBe(true);
@@ -30,14 +30,14 @@ describe('a chain of message types', () => {
     expect(tooLong(...circle(200), ...chain('m', 57), ['c7', 'm0'])).toBe(true);
   });
 
-  it('is not long because many types meet', () => {
+  it('is not longer if many types refer to one type, or one type to many', () => {
     const names = Array.from({ length: 300 }, (_, i) => `m${i}`);
     expect(tooLong(...names.map((name): [string, string] => [name, 'shared']))).toBe(false);
     expect(tooLong(...names.map((name): [string, string] => ['one', name]))).toBe(false);
     expect(tooLong(['m', 'm'], ['m', 'm'])).toBe(false);
   });
 
-  it('is found as by following every path, where there are no circles', () => {
+  it('has the length that a search of all paths finds, if there are no cycles', () => {
     const edge = fc.tuple(fc.nat(40), fc.nat(40)).filter(([a, b]) => a < b);
     fc.assert(
       fc.property(fc.array(edge, { maxLength: 80 }), (edges) => {

@@ -98,7 +98,7 @@ describe('numbers in JSON', () => {
 });
 
 describe('any message', () => {
-  test('that is accepted as damaged bytes prints to JSON that is accepted, and prints the same', () => {
+  test('accepted from damaged bytes prints to JSON that is accepted and prints the same again', () => {
     const schema = shows();
     const tape = sets.serialize('shows.archive.Tape', {
       id: 'a',
@@ -184,7 +184,7 @@ describe('any message', () => {
 });
 
 describe('hostile messages', () => {
-  test('nest no deeper than a request could', () => {
+  test('are rejected if they nest deeper than 28 levels, or more than 8 Anys', () => {
     const nested = (levels: number) => {
       let text = '"id": "x"';
       for (let i = 0; i < levels; i++) text = `"parent": {${text}}`;
@@ -202,7 +202,7 @@ describe('hostile messages', () => {
     expect(within(12)).toEqual(['attachments[0] is an Any within 8 others']);
   });
 
-  test('are bounded in bytes, in messages, and in what they print to', () => {
+  test('are limited in bytes, in the number of messages, and in the size of their JSON', () => {
     const large = new Uint8Array(MAX_METADATA_BYTES + 1);
     expect(decodeMetadata(shows(), typeUrl('shows.Episode'), large)).toEqual({
       violations: [{ field: '', description: 'is larger than 1048576 bytes' }],
@@ -216,7 +216,7 @@ describe('hostile messages', () => {
     });
   });
 
-  test('may be exactly as large as that', () => {
+  test('are accepted with JSON of exactly the size limit, and rejected with more', () => {
     const size = (title: string) => {
       const value = sets.serialize('shows.Episode', { title });
       const read = decodeMetadata(shows(), typeUrl('shows.Episode'), value);
@@ -233,7 +233,7 @@ describe('hostile messages', () => {
     ).toHaveLength(1);
   });
 
-  test('are counted through all the Anys they hold', () => {
+  test('are limited to 10,000 messages, including those in their Anys', () => {
     const held = { '@type': typeUrl('shows.Episode'), campaign: { lines: Array(4_000).fill({}) } };
     const attachments = (count: number) => {
       const value = sets.serialize('shows.Episode', { attachments: Array(count).fill(held) });
@@ -249,7 +249,7 @@ describe('hostile messages', () => {
     ]);
   });
 
-  test('of a type with thousands of fields are few', () => {
+  test('are limited to 100 messages if their type has 5,000 fields', () => {
     const field = Array.from({ length: 5_000 }, (_, i) => ({
       name: `f${i}`,
       number: i + 1,
@@ -272,7 +272,7 @@ describe('hostile messages', () => {
     expect(elapsed()).toBeLessThan(1_000);
   });
 
-  test('name at most twenty faults, and cut long paths in front', () => {
+  test('have at most 20 reported violations, and long paths are truncated', () => {
     const members = Array.from({ length: 50 }, (_, i) => `"x${i}": 1`);
     expect(violationsOf(episode(members.join()))).toHaveLength(20);
     const [fault] = violationsOf(episode(`"${'y'.repeat(900)}": 1`));
@@ -293,7 +293,7 @@ describe('a schema', () => {
     expect(violationsOf(everything, partly)).toEqual([]);
   });
 
-  test('takes the well-known types of the exchange, not those that a set carries under their names', () => {
+  test('uses the well-known types of the exchange, not those that the set declares under the same names', () => {
     const timestamp = {
       name: 'google/protobuf/timestamp.proto',
       package: 'google.protobuf',
@@ -321,19 +321,19 @@ describe('a schema', () => {
     expect(violationsOf(parseJson(`{"@type": "x/a.M", "t": {"text": "x"}}`), own)).toHaveLength(1);
   });
 
-  test('is none when a file of its own declares types of google.protobuf', () => {
+  test('is undefined if a file of its own declares types of google.protobuf', () => {
     const file = { name: 'evil.proto', package: 'google.protobuf', messageType: [{ name: 'Timestamp' }] };
     expect(compiled(file)).toBeUndefined();
   });
 
-  test('has JSON names where the compiler left them out', () => {
+  test('has default JSON names if the compiler omitted them', () => {
     const field = [{ name: 'air_date', number: 1, type: 'TYPE_STRING' }];
     const own = compiled({ name: 'a.proto', package: 'a', messageType: [{ name: 'M', field }] })!;
     const read = readMetadata(own, parseJson(`{"@type": "x/a.M", "air_date": "x"}`)) as Metadata;
     expect(read.json).toEqual({ airDate: 'x' });
   });
 
-  test('has JSON names of nested messages too', () => {
+  test('has default JSON names in nested messages, too', () => {
     const nestedType = [{ name: 'N', field: [{ name: 'air_date', number: 1, type: 'TYPE_STRING' }] }];
     const field = [{ name: 'n', number: 1, type: 'TYPE_MESSAGE', typeName: '.a.M.N' }];
     const own = compiled({ name: 'a.proto', package: 'a', messageType: [{ name: 'M', field, nestedType }] })!;
@@ -341,7 +341,7 @@ describe('a schema', () => {
     expect(accepted(any, own).json).toEqual({ n: { airDate: 'x' } });
   });
 
-  test('keeps the oneofs of a message apart', () => {
+  test('distinguishes two oneofs with the same name in camel case', () => {
     const field = ['a', 'b'].map((name, i) => ({ name, number: i + 1, type: 'TYPE_STRING', oneofIndex: i }));
     const oneofDecl = [{ name: 'one_of' }, { name: 'oneOf' }];
     const own = compiled({ name: 'a.proto', package: 'a', messageType: [{ name: 'M', field, oneofDecl }] })!;
@@ -359,12 +359,12 @@ describe('a schema', () => {
       false,
     ],
     [
-      'an edition with that feature',
+      'an edition with the enum type CLOSED',
       { syntax: 'editions', edition: 'EDITION_2023' },
       { options: { features: { enumType: 'CLOSED' } } },
       true,
     ],
-  ])('closes an enum beside its messages: in %s', (_title, file, type, isClosed) => {
+  ])('rejects unknown values of a top-level enum if it is closed: in %s', (_title, file, type, isClosed) => {
     const field = [{ name: 'e', number: 1, type: 'TYPE_ENUM', typeName: '.a.E' }];
     const enumType = [{ name: 'E', value: [{ name: 'V', number: 0 }], ...type }];
     const own = compiled({
@@ -379,7 +379,7 @@ describe('a schema', () => {
     );
   });
 
-  test('takes only the types of google.protobuf itself for well-known ones', () => {
+  test('treats only the types of google.protobuf as well-known types', () => {
     const text = { name: 'text', number: 1, type: 'TYPE_STRING' };
     const names = ['Timestamp', 'StringValue'];
     const field = names.map((name, i) => ({
@@ -394,7 +394,7 @@ describe('a schema', () => {
     expect(accepted({ '@type': 'x/my.google.protobuf.M', ...json }, own).json).toEqual(json);
   });
 
-  test('does not let a field of the message pass for the type of the Any', () => {
+  test('rejects a message with a field whose JSON name is @type', () => {
     const field = [{ name: 'a', number: 1, type: 'TYPE_STRING', jsonName: '@type' }];
     const own = compiled({ name: 'a.proto', package: 'a', messageType: [{ name: 'M', field }] })!;
     const read = decodeMetadata(own, 'x/a.M', Uint8Array.from([0x0a, 1, 0x62]));

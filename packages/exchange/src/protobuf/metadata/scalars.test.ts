@@ -38,7 +38,7 @@ describe('an integer', () => {
     }
   });
 
-  test('may be written with a fraction or an exponent that leaves it one', () => {
+  test('may be written with a fraction or an exponent if its value is a safe integer', () => {
     expect(readText(ScalarType.INT32, '1.0')).toBe(1);
     expect(readText(ScalarType.INT32, '"1e3"')).toBe(1000);
     expect(readText(ScalarType.UINT64, '1e15')).toBe('1000000000000000');
@@ -48,7 +48,7 @@ describe('an integer', () => {
 });
 
 describe('a float', () => {
-  test('is a number of its range, or one of three words', () => {
+  test('must be a number within its range, NaN, Infinity or -Infinity', () => {
     expect(readText(ScalarType.DOUBLE, '1.5')).toBe(1.5);
     expect(readText(ScalarType.DOUBLE, '"-1.5e3"')).toBe(-1500);
     expect(readText(ScalarType.DOUBLE, '"0.25"')).toBe(0.25);

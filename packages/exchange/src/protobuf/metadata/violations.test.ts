@@ -74,7 +74,7 @@ describe('JSON of a message', () => {
       '"attachments": [{"@type": "a/google.protobuf.Duration", "value": "x"}]',
       'attachments[0].value is not the JSON of a google.protobuf.Duration',
     ],
-  ])('%s', (members, violation) => {
+  ])('with %s is rejected', (members, violation) => {
     const expected = typeof violation === 'string' ? violation : expect.stringMatching(violation);
     expect(ofEpisode(members)).toEqual([expected]);
   });
@@ -93,7 +93,7 @@ describe('JSON of a message', () => {
     expect(ofEpisode(members)).toEqual([]);
   });
 
-  test('has what its type requires', () => {
+  test('is rejected without a required field', () => {
     expect(ofTape('')).toEqual(['id is required', 'size is required']);
     expect(ofTape('"id": null, "size": 1')).toEqual(['id is required']);
     expect(ofTape('"id": "a", "size": 1, "box": {}')).toEqual(['box.shelf is required']);
@@ -101,7 +101,7 @@ describe('JSON of a message', () => {
     expect(violations('shows.stream.Stream', '"id": "x"')).toEqual([]);
   });
 
-  test('has only the listed values of a closed enum, and any number of an open one', () => {
+  test('may contain only declared values of a closed enum, but any number of an open enum', () => {
     const tape = (members: string) => ofTape(`"id": "a", "size": 1, ${members}`);
     expect(tape('"format": 2, "others": [1, "REEL"]')).toEqual([]);
     expect(tape('"others": [3]')).toEqual(['others[0] 3 is not a value of shows.archive.Tape.Format']);
@@ -113,17 +113,17 @@ describe('JSON of a message', () => {
     ]);
   });
 
-  test('has its extensions under their full names alone', () => {
+  test('is rejected with an extension under its short name', () => {
     expect(ofTape('"id": "a", "size": 1, "copy": 1')).toEqual(['copy is not a known field']);
   });
 
-  test('keeps null and numbers where its type takes any JSON', () => {
+  test('keeps null and numbers in fields that accept any JSON', () => {
     const members = '"extra": null, "labels": {"big": 12345678901234567890, "part": 1.5, "none": null}';
     const { json } = read(parseJson(`{"@type": "x/shows.Episode", ${members}}`)) as Metadata;
     expect(json).toEqual({ extra: null, labels: { big: 12345678901234567000, part: 1.5, none: null } });
   });
 
-  test('is read under both names of a field, also where two fields share a property', () => {
+  test('is read under either name of a field, even if two fields share a property', () => {
     const any = `{"@type": "x/shows.archive.Tape", "id": "a", "size": 1, "side_a": "1", "second": "2"}`;
     const { json, typeUrl, text } = read(parseJson(any)) as Metadata;
     expect(json).toEqual({ id: 'a', size: '1', first: '1', second: '2' });
@@ -133,7 +133,7 @@ describe('JSON of a message', () => {
 });
 
 describe('bytes of a message', () => {
-  test('lack nothing, and hold only values that their enums list', () => {
+  test('are rejected without a required field or with an undeclared value of a closed enum', () => {
     expect(ofBytes('shows.archive.Tape')).toEqual([' lacks the required id']);
     const tape = [0x0a, 1, 0x61, 0x10, 1];
     expect(ofBytes('shows.archive.Tape', ...tape)).toEqual([]);
@@ -148,16 +148,16 @@ describe('bytes of a message', () => {
     ]);
   });
 
-  test('hold only fields that their type has', () => {
+  test('are rejected with an unknown field', () => {
     // The bytes encode field 1000 with value 1.
     expect(ofBytes('shows.Episode', 0xc0, 0x3e, 1)).toHaveLength(1);
   });
 
-  test('of an unknown type are rejected with the name of the type', () => {
+  test('of an unknown type are rejected', () => {
     expect(ofBytes('shows.Nothing')).toEqual(['typeUrl is not a message that the descriptor defines']);
   });
 
-  test('are rejected where they cannot be printed as JSON', () => {
+  test('are rejected if they cannot be printed as JSON', () => {
     // The bytes encode start_time (30) { seconds: 2 ** 40 }.
     const late = [0xf2, 0x01, 7, 0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20];
     expect(ofBytes('shows.Episode', ...late)).toEqual([
@@ -165,7 +165,7 @@ describe('bytes of a message', () => {
     ]);
   });
 
-  test('within an Any are of a type that is known, and sound', () => {
+  test('within an Any must be valid and of a known type', () => {
     const any = (url: string, ...value: number[]) => {
       const inner = [0x0a, url.length, ...Buffer.from(url), 0x12, value.length, ...value];
       return ofBytes('shows.Episode', 0xba, 0x02, inner.length, ...inner);
@@ -179,7 +179,7 @@ describe('bytes of a message', () => {
     ]);
   });
 
-  test('are stored byte for byte', () => {
+  test('are returned byte for byte, together with their JSON', () => {
     const value = sets.serialize('shows.Episode', { title: 'a' });
     const decoded = decodeMetadata(compileSchema(sets.leanSet)!, typeUrl('shows.Episode'), value) as Metadata;
     expect(decoded).toEqual({
@@ -216,11 +216,11 @@ describe('the Any around a message', () => {
     [{ '@type': 7 }, [`@type ${NO_TYPE}`]],
     [{ '@type': null }, [`@type ${NO_TYPE}`]],
     [{ '@type': 'a/google.type.Date' }, [`@type ${NO_TYPE}`]],
-  ])('%j', (any, expected) => {
+  ])('is checked for a known type and a valid value: %j', (any, expected) => {
     expect(violationsOf(read(any))).toEqual(expected);
   });
 
-  test('is not too large, even to be looked at', () => {
+  test('is rejected before its fields are checked if it nests too deeply', () => {
     let deep: JsonObject = {};
     for (let i = 0; i < 60; i++) deep = { parent: deep };
     expect(violationsOf(read({ '@type': 'a/shows.Episode', nobody: 1, line: deep }))).toEqual([
@@ -228,7 +228,7 @@ describe('the Any around a message', () => {
     ]);
   });
 
-  test('is named by the field that holds it', () => {
+  test('adds the name of its field to the paths of violations', () => {
     const violations = [
       { field: '', description: 'is wrong' },
       { field: 'a', description: 'is wrong' },

@@ -4,7 +4,7 @@ import { Changes, short } from './changes.ts';
 import { compareRanges, compareReserved } from './reserved.ts';
 
 describe('a change', () => {
-  test('is a sentence about its path, with the reason where it breaks', () => {
+  test('has a message that begins with its path, and states the reason if it is breaking', () => {
     const changes = new Changes();
     changes.add('FIELD_ADDED', 'a.M.f', '(1) was added');
     changes.add('JSON_NAME_CHANGED', 'a.M.f', 'changed');
@@ -19,7 +19,7 @@ describe('a change', () => {
     ]);
   });
 
-  test('is reported where two values differ, with short names', () => {
+  test('is reported if two values differ, with long values truncated', () => {
     const changes = new Changes();
     changes.differs('SYNTAX_CHANGED', 'a', 'syntax', 'x', 'x');
     expect(changes.list).toEqual([]);
@@ -28,7 +28,7 @@ describe('a change', () => {
     expect(short('a"b')).toBe('a\\"b');
   });
 
-  test('has a path of at most 1000 characters, cut in front', () => {
+  test('has a path of at most 1000 characters, truncated at the front', () => {
     const changes = new Changes();
     changes.add('FIELD_ADDED', `x${'a'.repeat(999)}`, 'w');
     changes.add('FIELD_ADDED', `xy${'a'.repeat(999)}`, 'w');
@@ -36,7 +36,7 @@ describe('a change', () => {
   });
 });
 
-describe('what is reserved', () => {
+describe('the comparison of reserved numbers and names', () => {
   const lost = (before: RangeProto[] | undefined, after: RangeProto[] | undefined, closed = false) => {
     const changes = new Changes();
     compareRanges('RESERVED_REMOVED', 'a', 'lost', before, after, changes, closed);
@@ -45,38 +45,38 @@ describe('what is reserved', () => {
   const range = (start: number, end: number) => ({ start, end });
 
   test.each<[string, RangeProto[], RangeProto[], string[]]>([
-    ['the same', [range(1, 5)], [range(1, 5)], []],
-    ['more', [range(2, 4)], [range(1, 5)], []],
-    ['the same in two parts', [range(1, 5)], [range(3, 5), range(1, 3)], []],
-    ['the same in parts that overlap', [range(1, 5)], [range(1, 4), range(2, 5)], []],
-    ['two in one', [range(3, 5), range(1, 3)], [range(1, 5)], []],
-    ['nothing', [range(1, 5)], [], ['1 to 4']],
-    ['less at the start', [range(1, 5)], [range(2, 5)], ['1 to 4']],
-    ['less at the end', [range(1, 5)], [range(1, 4)], ['1 to 4']],
-    ['a gap', [range(1, 5)], [range(1, 2), range(3, 5)], ['1 to 4']],
-    ['one number less', [range(7, 8)], [range(8, 9)], ['7']],
-    ['one of three', [range(1, 2), range(3, 4), range(5, 6)], [range(1, 2), range(5, 6)], ['3']],
-    ['two of three', [range(5, 6), range(1, 2), range(3, 4)], [range(3, 4)], ['1', '5']],
-    ['others after it', [range(1, 2)], [range(3, 4)], ['1']],
-    ['what begins at 0', [{ end: 2 }], [range(1, 2)], ['0 to 1']],
-  ])('is reported as %s: %#', (_title, before, after, expected) => {
+    ['nothing for the same range', [range(1, 5)], [range(1, 5)], []],
+    ['nothing for a larger range', [range(2, 4)], [range(1, 5)], []],
+    ['nothing for the same range in two parts', [range(1, 5)], [range(3, 5), range(1, 3)], []],
+    ['nothing for the same range in overlapping parts', [range(1, 5)], [range(1, 4), range(2, 5)], []],
+    ['nothing for two ranges joined into one', [range(3, 5), range(1, 3)], [range(1, 5)], []],
+    ['a removed range', [range(1, 5)], [], ['1 to 4']],
+    ['a range that now starts later', [range(1, 5)], [range(2, 5)], ['1 to 4']],
+    ['a range that now ends earlier', [range(1, 5)], [range(1, 4)], ['1 to 4']],
+    ['a range that now has a gap', [range(1, 5)], [range(1, 2), range(3, 5)], ['1 to 4']],
+    ['a single number that was replaced', [range(7, 8)], [range(8, 9)], ['7']],
+    ['one of three ranges', [range(1, 2), range(3, 4), range(5, 6)], [range(1, 2), range(5, 6)], ['3']],
+    ['two of three ranges', [range(5, 6), range(1, 2), range(3, 4)], [range(3, 4)], ['1', '5']],
+    ['a range that was replaced by a later one', [range(1, 2)], [range(3, 4)], ['1']],
+    ['a range without a start that now starts at 1', [{ end: 2 }], [range(1, 2)], ['0 to 1']],
+  ])('reports %s: %#', (_title, before, after, expected) => {
     expect(lost(before, after)).toEqual(expected);
   });
 
-  test('may be nothing on either side', () => {
+  test('accepts missing ranges on either side', () => {
     expect(lost(undefined, [range(1, 2)])).toEqual([]);
     expect(lost([range(1, 2)], undefined)).toEqual(['1']);
     expect(lost([{}], undefined, true)).toEqual(['0']);
   });
 
-  test('of an enum includes the end of a range', () => {
+  test('includes the end of a range for an enum', () => {
     expect(lost([range(1, 5)], [range(1, 4)], true)).toEqual(['1 to 5']);
     expect(lost([range(1, 5)], [range(1, 3), range(4, 5)], true)).toEqual([]);
     expect(lost([range(3, 3)], [], true)).toEqual(['3']);
     expect(lost([{}], [], true)).toEqual(['0']);
   });
 
-  test('by name is reported by name', () => {
+  test('reports each name that is no longer reserved', () => {
     const changes = new Changes();
     compareReserved('a', { reservedName: ['x', 'y'] }, { reservedName: ['y', 'z'] }, changes);
     compareReserved('a', { reservedName: ['v'] }, {}, changes);
@@ -87,7 +87,7 @@ describe('what is reserved', () => {
     ]);
   });
 
-  test('of a message ends before the end of a range, of an enum with it', () => {
+  test('reports a range without its end for a message, and with its end for an enum', () => {
     const changes = new Changes();
     compareReserved('a', { reservedRange: [range(1, 2)] }, {}, changes);
     compareReserved('a', { reservedRange: [range(1, 2)] }, {}, changes, true);

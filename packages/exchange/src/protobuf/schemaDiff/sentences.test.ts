@@ -31,7 +31,7 @@ const descriptions = (before: FileInit | FileInit[], after: FileInit | FileInit[
     ({ kind, message }) => `${kind} ${message.split(/\.(?: |$)/)[0]}`,
   );
 
-describe('a change is described in a sentence', () => {
+describe('the message of a change', () => {
   const g = { name: 'g', number: 1, type: Type.INT32 };
   const removed = 'FIELD_REMOVED a.M.f (1) was removed';
   const other = { name: 'h', number: 2, type: Type.INT32 };
@@ -42,66 +42,71 @@ describe('a change is described in a sentence', () => {
   const open = { extensionRange: [{ start: 100, end: 200 }] };
 
   test.each<[string, FileInit | FileInit[], FileInit | FileInit[], string[]]>([
-    ['a field', message({}), field({}), ['FIELD_ADDED a.M.f (1) was added']],
-    ['no field', field({}), message({}), [`${removed}, and its number not reserved`]],
-    ['a reserved number', field({}), message({ reservedRange: [{ start: 1, end: 2 }] }), [removed]],
+    ['an added field', message({}), field({}), ['FIELD_ADDED a.M.f (1) was added']],
+    ['a removed field', field({}), message({}), [`${removed}, and its number not reserved`]],
     [
-      'a number for extensions',
+      'a removed field whose number is reserved',
+      field({}),
+      message({ reservedRange: [{ start: 1, end: 2 }] }),
+      [removed],
+    ],
+    [
+      'a removed field whose number is now for extensions',
       field({}),
       message({ extensionRange: [{ start: 1, end: 2 }] }),
       [`${removed}, and its number not reserved`],
     ],
     [
-      'a number given away',
+      'a removed field whose number is now that of another field',
       message({ field: [f, other] }),
       message({ field: [{ ...other, number: 1 }] }),
       [`${removed}, and its number given to h`, 'FIELD_RENUMBERED a.M.h changed its number from 2 to 1'],
     ],
-    ['another name', field({}), message({ field: [g] }), ['FIELD_RENAMED a.M.f (1) is now called g']],
+    ['a renamed field', field({}), message({ field: [g] }), ['FIELD_RENAMED a.M.f (1) is now called g']],
     [
-      'another JSON name',
+      'a changed JSON name',
       field({}),
       field({ jsonName: 'j' }),
       ['JSON_NAME_CHANGED a.M.f changed its JSON name from f to j'],
     ],
     [
-      'a list',
+      'a field that became repeated',
       field({}),
       field({ label: Label.REPEATED }),
       ['FIELD_CARDINALITY_CHANGED a.M.f changed its cardinality from singular to repeated'],
     ],
     [
-      'a requirement',
+      'a field that became required',
       field({}),
       field({ label: Label.REQUIRED }),
       ['FIELD_CARDINALITY_CHANGED a.M.f changed its presence from explicit to required'],
     ],
     [
-      'no requirement',
+      'a field that is no longer required',
       field({ label: Label.REQUIRED }),
       field({}),
       ['FIELD_CARDINALITY_CHANGED a.M.f changed its presence from required to explicit'],
     ],
     [
-      'a packed list',
+      'a repeated field that became packed',
       field({ label: Label.REPEATED }),
       field({ label: Label.REPEATED, options: { packed: true } }),
       ['FIELD_PACKING_CHANGED a.M.f changed its encoding from expanded to packed'],
     ],
     [
-      'a group',
+      'a message field that became a group',
       field({ type: Type.MESSAGE, typeName: '.a.M' }),
       field({ type: Type.GROUP, typeName: '.a.M' }),
       ['FIELD_ENCODING_CHANGED a.M.f changed its encoding from length-prefixed to delimited'],
     ],
     [
-      'a default',
+      'a changed default value',
       field({}),
       field({ defaultValue: '7' }),
       ['FIELD_DEFAULT_CHANGED a.M.f changed its default from 0 to 7'],
     ],
     [
-      'a syntax',
+      'a changed syntax',
       field({ type: Type.STRING }),
       field({ type: Type.STRING }, { syntax: 'proto3' }),
       [
@@ -111,87 +116,87 @@ describe('a change is described in a sentence', () => {
       ],
     ],
     [
-      'a syntax, which decides nothing about extensions',
+      'a changed syntax of a file with an extension',
       file({ extension: [x] }),
       file({ extension: [x], syntax: 'proto3' }),
       ['SYNTAX_CHANGED a.proto changed its syntax from proto2 to proto3'],
     ],
     [
-      'an edition',
+      'a syntax that changed to an edition',
       message({}, { syntax: 'proto3' }),
       message({}, { syntax: 'editions', edition: 1000 }),
       ['SYNTAX_CHANGED a.proto changed its syntax from proto3 to EDITION_2023'],
     ],
-    ['a message', file({}), message({}), ['MESSAGE_ADDED a.M was added']],
-    ['no message', message({}), file({}), ['MESSAGE_REMOVED a.M was removed']],
+    ['an added message', file({}), message({}), ['MESSAGE_ADDED a.M was added']],
+    ['a removed message', message({}), file({}), ['MESSAGE_REMOVED a.M was removed']],
     [
-      'a nested message',
+      'an added nested message',
       message({}),
       message({ nestedType: [{ name: 'N' }] }),
       ['MESSAGE_ADDED a.M.N was added'],
     ],
     [
-      'no nested message',
+      'a removed nested message',
       message({ nestedType: [{ name: 'N' }] }),
       message({}),
       ['MESSAGE_REMOVED a.M.N was removed'],
     ],
     [
-      'a message with all in it',
+      'an added message with nested types, as one change',
       file({}),
       message({ nestedType: [{ name: 'N' }], ...enums(['V', 0]) }),
       ['MESSAGE_ADDED a.M was added'],
     ],
     [
-      'no message with all in it',
+      'a removed message with nested types, as one change',
       message({ nestedType: [{ name: 'N' }], ...enums(['V', 0]) }),
       file({}),
       ['MESSAGE_REMOVED a.M was removed'],
     ],
     [
-      'another package',
+      'a changed package',
       message({}),
       message({}, { package: 'b' }),
       ['MESSAGE_REMOVED a.M was removed: the package of its file is now b', 'MESSAGE_ADDED b.M was added'],
     ],
     [
-      'a package at last',
+      'an added package',
       message({}, { package: undefined }),
       message({}, { package: 'b.c' }),
       ['MESSAGE_REMOVED M was removed: the package of its file is now b.c', 'MESSAGE_ADDED b.c.M was added'],
     ],
     [
-      'no package',
+      'a removed package',
       message({}, { package: 'a.b' }),
       message({}, { package: undefined }),
       ['MESSAGE_REMOVED a.b.M was removed: the package of its file is now ', 'MESSAGE_ADDED M was added'],
     ],
     [
-      'another file',
+      'a message that moved to another file',
       [message({}), file({}, 'b.proto')],
       [file({}), { ...message({}), name: 'b.proto' }],
       ['MESSAGE_MOVED a.M changed its file from a.proto to b.proto'],
     ],
     [
-      'another file for a message with all in it',
+      'a message with a nested type that moved to another file, as one change',
       [message({ nestedType: [{ name: 'N' }] }), file({}, 'b.proto')],
       [file({}), { ...message({ nestedType: [{ name: 'N' }] }), name: 'b.proto' }],
       ['MESSAGE_MOVED a.M changed its file from a.proto to b.proto'],
     ],
     [
-      'no file',
+      'a removed file with a message',
       [message({}), file({}, 'b.proto')],
       [file({}, 'b.proto')],
       ['MESSAGE_REMOVED a.M was removed'],
     ],
     [
-      'another type',
+      'a changed field type',
       field({ type: Type.MESSAGE, typeName: '.a.M' }),
       field({}),
       ['FIELD_TYPE_CHANGED a.M.f changed its type from a.M to int32'],
     ],
     [
-      'a oneof for a field that had none',
+      'a field that moved into a oneof of other fields',
       message({ field: [f, { ...other, oneofIndex: 0 }], oneofDecl: [{ name: 'o' }, { name: 'p' }] }),
       message({
         field: [
@@ -202,34 +207,34 @@ describe('a change is described in a sentence', () => {
       }),
       ['FIELD_MOVED_INTO_ONEOF a.M.f is now in the oneof p'],
     ],
-    ['an enum', file({}), file(enums(['V', 0])), ['ENUM_ADDED a.E was added']],
-    ['no enum', file(enums(['V', 0])), file({}), ['ENUM_REMOVED a.E was removed']],
+    ['an added enum', file({}), file(enums(['V', 0])), ['ENUM_ADDED a.E was added']],
+    ['a removed enum', file(enums(['V', 0])), file({}), ['ENUM_REMOVED a.E was removed']],
     [
-      'a value',
+      'an added enum value',
       file(enums(['V', 0])),
       file(enums(['V', 0], ['W', 1])),
       ['ENUM_VALUE_ADDED a.E.W (1) was added'],
     ],
     [
-      'no value',
+      'a removed enum value',
       file(enums(['V', 0], ['W', 1])),
       file(enums(['V', 0])),
       ['ENUM_VALUE_REMOVED a.E.W (1) was removed'],
     ],
     [
-      'another value',
+      'a renamed enum value',
       file(enums(['V', 0])),
       file(enums(['W', 0])),
       ['ENUM_VALUE_RENAMED a.E.V is now called W'],
     ],
     [
-      'a value of another number',
+      'a renumbered enum value',
       file(enums(['V', 0], ['W', 1])),
       file(enums(['V', 0], ['W', 2])),
       ['ENUM_VALUE_RENUMBERED a.E.W changed its number from 1 to 2'],
     ],
     [
-      'an open enum',
+      'an enum that became open',
       file(enums(['V', 0])),
       file({ ...enums(['V', 0]), syntax: 'proto3' }),
       [
@@ -238,42 +243,42 @@ describe('a change is described in a sentence', () => {
       ],
     ],
     [
-      'an extension',
+      'an added extension',
       message(open),
       message(open, { extension: [x] }),
       ['EXTENSION_ADDED a.x (100) now extends a.M'],
     ],
     [
-      'no extension',
+      'a removed extension',
       message(open, { extension: [x] }),
       message(open),
       ['EXTENSION_REMOVED a.x (100) no longer extends a.M'],
     ],
     [
-      'an extension of another number',
+      'a renumbered extension',
       message(open, { extension: [x] }),
       message(open, { extension: [{ ...x, number: 101 }] }),
       ['FIELD_RENUMBERED a.x changed its number from 100 to 101'],
     ],
     [
-      'fewer extensions',
+      'a removed extension range',
       message(open),
       message({}),
       ['EXTENSION_RANGE_REMOVED a.M no longer takes extensions numbered 100 to 199'],
     ],
-    ['a service', message({}), message({}, service('.a.M')), ['SERVICE_ADDED a.S was added']],
-    ['no service', message({}, service('.a.M')), message({}), ['SERVICE_REMOVED a.S was removed']],
+    ['an added service', message({}), message({}, service('.a.M')), ['SERVICE_ADDED a.S was added']],
+    ['a removed service', message({}, service('.a.M')), message({}), ['SERVICE_REMOVED a.S was removed']],
     [
-      'another service',
+      'a changed service',
       message({}, service('.a.M')),
       message({}, service('.a.N')),
       ['SERVICE_CHANGED a.S changed'],
     ],
-  ])('%s', (_title, before, after, expected) => {
+  ])('describes %s', (_title, before, after, expected) => {
     expect(descriptions(before, after)).toEqual(expected);
   });
 
-  test('of a oneof', () => {
+  test('describes a renamed oneof, and a field that moved into or out of a oneof', () => {
     const inOneof = (name: string) => message({ field: [{ ...f, oneofIndex: 0 }], oneofDecl: [{ name }] });
     expect(descriptions(inOneof('o'), inOneof('p'))).toEqual(['ONEOF_RENAMED a.M.o is now called p']);
     expect(descriptions(inOneof('o'), field({}))).toEqual([
@@ -285,7 +290,7 @@ describe('a change is described in a sentence', () => {
   });
 });
 
-test('scalar types read the bytes of each other within their groups, and of no other', () => {
+test('a change of a scalar type is wire compatible only within a group of types', () => {
   const groups = [
     [Type.INT32, Type.INT64, Type.UINT32, Type.UINT64, Type.BOOL],
     [Type.SINT32, Type.SINT64],
@@ -308,7 +313,7 @@ test('scalar types read the bytes of each other within their groups, and of no o
   }
 });
 
-describe('a default that is written', () => {
+describe('a default value', () => {
   const same = (type: Type, before: string | undefined, after: string | undefined, more: object = {}) =>
     descriptions(
       field(
@@ -341,7 +346,7 @@ describe('a default that is written', () => {
     [Type.ENUM, 'V', 'W', false, E],
     [Type.ENUM, undefined, 'W', false, E],
     [Type.ENUM, 'STRING', 'CORD', false, { typeName: '.google.protobuf.FieldOptions.CType' }],
-  ])('of type %d as %j and as %j is the same: %s', (type, before, after, expected, more) => {
+  ])('of type %d is the same as %j and as %j: %s', (type, before, after, expected, more) => {
     expect(same(type, before, after, more)).toBe(expected);
   });
 });

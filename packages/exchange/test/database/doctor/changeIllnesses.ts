@@ -7,7 +7,7 @@ const AHEAD = '9000000000000000000';
 
 export const CHANGE_ILLNESSES: Illness[] = [
   [
-    'logs with transaction IDs of another server',
+    'logs with transaction IDs that the server has not reached',
     `UPDATE changes SET xid = '${AHEAD}' WHERE name = '${measurement('awaiting')}';
      UPDATE transitions SET xid = '${AHEAD}' WHERE measurement = 'awaiting';
      UPDATE audit_entries SET xid = '${AHEAD}' WHERE name = '${TV}';
@@ -16,7 +16,7 @@ export const CHANGE_ILLNESSES: Illness[] = [
     ['audit_entries', 'changes', 'changes_removed', 'transitions'],
   ],
   [
-    'changes in another order than their versions, and one that is there twice',
+    'changes that are not in the order of their versions, and a duplicate change',
     `UPDATE changes SET version = 3 - version WHERE name = '${TV}';
      INSERT INTO changes (party, name, kind, state, version, time)
      SELECT party, name, kind, state, version, time FROM changes WHERE name = '${measurement('awaiting')}'`,
@@ -24,7 +24,7 @@ export const CHANGE_ILLNESSES: Illness[] = [
     [TV, measurement('awaiting')],
   ],
   [
-    'a version between others that is not in the log, and last ones',
+    'resources whose change log lacks a middle version or the latest version',
     `DELETE FROM changes WHERE version = 2 AND name IN
        ('${RADIO}/certificates/radio-cert', '${descriptor('films')}', '${BRAND}/eventGroups/gone');
      DELETE FROM changes USING (SELECT max(version) AS last FROM changes WHERE name = 'duchies/first/computations/shares-summed')

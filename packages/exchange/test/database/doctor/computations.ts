@@ -111,7 +111,7 @@ const of = (duchy: string, id: string) => `WHERE duchy = '${duchy}' AND id = '${
 
 export const COMPUTATION_ILLNESSES: Illness[] = [
   [
-    'another aggregator than the configured one',
+    'an aggregator that is not the configured one',
     `UPDATE measurements SET protocol_config = protocol_config || '{"aggregator": "duchies/other"}'
       WHERE id = 'shares-missing'`,
     'computation-participants',
@@ -119,27 +119,27 @@ export const COMPUTATION_ILLNESSES: Illness[] = [
     [measurement('shares-missing')],
   ],
   [
-    'a ring without one of its workers',
+    'a ring computation without one of its configured workers',
     `DELETE FROM computations ${of(SECOND, 'sketches-wanted')};
      DELETE FROM transitions WHERE measurement = 'sketches-wanted' AND requisition = '${SECOND}'`,
     'computation-participants',
     [measurement('sketches-wanted')],
   ],
   [
-    'a ring that computes before all have confirmed',
+    'a ring computation that computes before all duchies have confirmed',
     `UPDATE computations SET state = 'COMPUTING' WHERE id = 'sketches-sent'`,
     'computation-state',
     [FIRST, SECOND, AGGREGATOR].map((duchy) => computation(duchy, 'sketches-sent')),
   ],
   [
-    'a duchy of a ring without an ElGamal key, and one of share-shuffle with one',
+    'a duchy of a ring without an ElGamal key, and a duchy of share-shuffle with one',
     `UPDATE computations SET elgamal_message = NULL, elgamal_signature = NULL ${of(AGGREGATOR, 'sketches-counted')};
      UPDATE computations SET elgamal_message = 'k', elgamal_signature = 's' ${of(FIRST, 'shares-sent')}`,
     'computation-parameters',
     [computation(FIRST, 'shares-sent'), computation(AGGREGATOR, 'sketches-counted')],
   ],
   [
-    'a duchy that confirmed before the data was there, and one of share-shuffle that is to confirm',
+    'a duchy that confirmed before all data arrived, and a share-shuffle duchy that waits to confirm',
     `UPDATE computations SET participant_state = 'READY', version = 3 ${of(FIRST, 'sketches-wanted')};
      UPDATE computations SET participant_state = 'PARAMS_SET' ${of(FIRST, 'shares-missing')};
      UPDATE transitions SET cause = 'keysSet', to_state = 'PARAMS_SET'
@@ -150,40 +150,40 @@ export const COMPUTATION_ILLNESSES: Illness[] = [
     [computation(FIRST, 'shares-missing'), computation(FIRST, 'sketches-wanted')],
   ],
   [
-    'data of a ring that goes to its aggregator',
+    'a requisition of a ring whose data goes to the aggregator',
     `UPDATE requisitions SET fulfilling_duchy = '${AGGREGATOR}' WHERE id = 'sketches-wanted-tv'`,
     'fulfilling-duchy',
     [tvRequisition('sketches-wanted')],
   ],
   [
-    'a computation that is further than its participants, and one that changed for one of them only',
+    'a computation state ahead of the participants, and update times that differ between participants',
     `UPDATE computations SET state = 'PENDING_FULFILLMENT' ${of(FIRST, 'shares-missing')};
      UPDATE computations SET update_time = update_time - interval '1 second' ${of(SECOND, 'shares-sent')}`,
     'computation-state',
     [computation(FIRST, 'shares-missing'), computation(SECOND, 'shares-sent')],
   ],
   [
-    'duchies that compute without parameters, or without a key',
+    'computing duchies without a certificate or without a public key',
     `UPDATE computations SET certificate = NULL ${of(AGGREGATOR, 'shares-sent')};
      UPDATE computations SET key_message = NULL, key_signature = NULL ${of(FIRST, 'shares-sent')}`,
     'computation-parameters',
     [computation(FIRST, 'shares-sent'), computation(AGGREGATOR, 'shares-sent')],
   ],
   [
-    'a result that is gone, and one of a measurement that is still computed',
+    'a succeeded measurement without a result, and a computing measurement with a result type',
     `UPDATE measurements SET result_ciphertext = NULL WHERE id = 'shares-summed';
      UPDATE measurements SET result_type_url = 'type' WHERE id = 'shares-sent'`,
     'computation-result',
     [measurement('shares-sent'), measurement('shares-summed')],
   ],
   [
-    'a result of a worker',
+    'a result from a worker instead of the aggregator',
     `UPDATE measurements SET result_duchy = '${FIRST}', result_certificate = 'first-cert' WHERE id = 'shares-summed'`,
     'computation-result',
     [measurement('shares-summed')],
   ],
   [
-    'a duchy that gave up what is still computed',
+    'a duchy that failed in a computation that is still running',
     `UPDATE computations SET participant_state = 'FAILED', version = version + 1 ${of(SECOND, 'shares-sent')};
      INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
        VALUES ('shares-sent', '${SECOND}', 3, 'READY', 'FAILED', now(), 'actor', 'failed', 'request')`,
@@ -191,47 +191,47 @@ export const COMPUTATION_ILLNESSES: Illness[] = [
     [computation(SECOND, 'shares-sent')],
   ],
   [
-    'data that goes to the aggregator, and data of a direct measurement that goes to a duchy',
+    'a requisition whose data goes to the aggregator, and a direct requisition whose data goes to a duchy',
     `UPDATE requisitions SET fulfilling_duchy = '${AGGREGATOR}' WHERE id = 'shares-sent-tv';
      UPDATE requisitions SET fulfilling_duchy = '${FIRST}' WHERE id = 'awaiting-tv'`,
     'fulfilling-duchy',
     [tvRequisition('awaiting'), tvRequisition('shares-sent')],
   ],
   [
-    'a result of a provider whose data went to a duchy',
+    'a result type in a requisition whose data went to a duchy',
     `UPDATE requisitions SET result_type_url = 'type' WHERE id = 'shares-sent-tv'`,
     'result-presence',
     [tvRequisition('shares-sent')],
   ],
   [
-    'a measurement that duchies compute without all data',
+    'a measurement that duchies compute before all requisitions are fulfilled',
     `DELETE FROM transitions WHERE measurement = 'shares-sent' AND requisition = 'shares-sent-tv' AND version > 2;
      UPDATE requisitions SET state = 'UNFULFILLED', version = 2, nonce = NULL WHERE id = 'shares-sent-tv'`,
     'computed-unfulfilled',
     [measurement('shares-sent')],
   ],
   [
-    'a participant whose log lacks a step',
+    'a participant whose transition log lacks a version',
     `DELETE FROM transitions WHERE measurement = 'shares-missing' AND requisition = '${FIRST}' AND version = 2`,
     'log-version',
     [computation(FIRST, 'shares-missing')],
   ],
   [
-    'a step of a participant that only a requisition can take',
+    'a transition of a participant with a cause that only requisitions have',
     `UPDATE transitions SET cause = 'fulfilled' WHERE measurement = 'shares-missing' AND requisition = '${FIRST}'
         AND version = 2`,
     'log-edge',
     [computation(FIRST, 'shares-missing')],
   ],
   [
-    'a certificate that the duchy does not have',
+    'references to a certificate that the duchy does not have',
     `UPDATE computations SET certificate = 'tv-cert' ${of(FIRST, 'shares-missing')};
      UPDATE measurements SET result_certificate = 'tv-cert' WHERE id = 'shares-summed'`,
     'certificate-owner',
     [computation(FIRST, 'shares-missing'), measurement('shares-summed')],
   ],
   [
-    'computations that rest on a certificate on hold, and nothing that will fail them',
+    'pending measurements with a duchy certificate on hold, and no revocation in progress',
     `UPDATE certificates SET revocation_state = 'HOLD' WHERE party = '${FIRST}'`,
     'revoked-pending',
     ['shares-missing', 'shares-sent', 'sketches-counted', 'sketches-sent', 'sketches-wanted'].map(
@@ -239,7 +239,7 @@ export const COMPUTATION_ILLNESSES: Illness[] = [
     ),
   ],
   [
-    'a report on no computation',
+    'a progress report for a computation that does not exist',
     `UPDATE computation_log SET duchy = 'duchies/other'`,
     'orphan',
     ['report of duchies/other on shares-sent'],

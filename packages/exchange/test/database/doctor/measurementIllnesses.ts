@@ -24,7 +24,7 @@ const LATE = EDGES.find(
 
 export const MEASUREMENT_ILLNESSES: Illness[] = [
   [
-    'a measurement that lacks a requisition',
+    'a measurement with fewer requisitions than its requisition_count',
     `UPDATE measurements SET requisition_count = 3 WHERE id = 'awaiting'`,
     'requisition-count',
     [measurement('awaiting')],
@@ -39,110 +39,110 @@ export const MEASUREMENT_ILLNESSES: Illness[] = [
     [measurement('awaiting')],
   ],
   [
-    'requisitions numbered from 1',
+    'requisitions whose ordinals start at 1',
     `UPDATE requisitions SET ordinal = ordinal + 1 WHERE measurement = 'awaiting'`,
     'requisition-order',
     [measurement('awaiting')],
   ],
   [
-    'a measurement that computes without a requisition',
+    'a computing measurement with an unfulfilled requisition',
     undo('computing', 'computing-tv'),
     'computed-unfulfilled',
     [measurement('computing')],
   ],
   [
-    'a measurement that the last fulfilment did not move',
+    'a measurement that awaits fulfillment although all requisitions are fulfilled',
     undo('succeeded'),
     'measurement-stuck',
     [measurement('succeeded')],
   ],
   [
-    'a measurement that awaits withdrawn requisitions',
+    'a measurement that awaits fulfillment although its requisitions are withdrawn',
     undo('revoked'),
     'awaiting-closed',
     [measurement('revoked')],
   ],
   [
-    'a cancelled measurement with an open requisition',
+    'a cancelled measurement with an unfulfilled requisition',
     undo('cancelled', 'cancelled-radio'),
     'terminal-unfulfilled',
     [measurement('cancelled')],
   ],
   [
-    'a failure without a message, and one of a measurement that did not fail',
+    'a failed measurement without a failure message, and a cancelled one with a failure reason',
     `UPDATE measurements SET failure_message = NULL WHERE id = 'revoked';
      UPDATE measurements SET failure_reason = 'CERTIFICATE_REVOKED' WHERE id = 'cancelled'`,
     'failure-presence',
     [measurement('cancelled'), measurement('revoked')],
   ],
   [
-    'a question without its type, and the type of none',
+    'a question without a type URL, and a type URL without a question',
     `UPDATE measurements SET question_ciphertext = 'c' WHERE id = 'awaiting';
      UPDATE measurements SET question_type_url = 'type' WHERE id = 'succeeded'`,
     'question-presence',
     [measurement('awaiting'), measurement('succeeded')],
   ],
   [
-    'a result that is gone, and the context of one that never was',
+    'a fulfilled requisition without its result, and an unfulfilled one with a fulfillment context',
     `UPDATE requisitions SET result_ciphertext = NULL WHERE id = 'succeeded-tv';
      UPDATE requisitions SET fulfillment_context = '{}' WHERE id = 'awaiting-tv'`,
     'result-presence',
     [tvRequisition('awaiting'), tvRequisition('succeeded')],
   ],
   [
-    'a nonce that is gone, and one shown too early',
+    'a fulfilled requisition without its nonce, and an unfulfilled one with a nonce',
     `UPDATE requisitions SET nonce = NULL WHERE id = 'succeeded-tv';
      UPDATE requisitions SET nonce = 1 WHERE id = 'awaiting-tv'`,
     'nonce-presence',
     [tvRequisition('awaiting'), tvRequisition('succeeded')],
   ],
   [
-    'nonces of another hash',
+    'nonces that do not match their hashes',
     `UPDATE requisitions SET nonce = nonce + 1 WHERE measurement = 'succeeded'`,
     'nonce-hash',
     [radioRequisition('succeeded'), tvRequisition('succeeded')],
   ],
   [
-    'a refusal without a justification, and one of a requisition that nobody refused',
+    'a refused requisition without a justification, and an unfulfilled one with a refusal message',
     `UPDATE requisitions SET refusal_justification = NULL WHERE id = 'refused-tv';
      UPDATE requisitions SET refusal_message = 'no' WHERE id = 'awaiting-tv'`,
     'refusal-presence',
     [tvRequisition('awaiting'), tvRequisition('refused')],
   ],
   [
-    'a second refusal',
+    'a measurement with two refused requisitions',
     `UPDATE requisitions SET state = 'REFUSED', refusal_justification = 'DECLINED' WHERE id = 'refused-radio';
      UPDATE transitions SET to_state = 'REFUSED', cause = 'refused' WHERE requisition = 'refused-radio' AND version = 2`,
     'refused-twice',
     [measurement('refused')],
   ],
   [
-    'a refusal with a failure for another reason',
+    'a measurement with a refused requisition that failed for another reason',
     `UPDATE measurements SET failure_reason = 'CERTIFICATE_REVOKED' WHERE id = 'refused'`,
     'refusal-without-failure',
     [measurement('refused')],
   ],
   [
-    'a failure for a refusal that there is not',
+    'a measurement that failed with REQUISITION_REFUSED, but has no refused requisition',
     `UPDATE measurements SET failure_reason = 'REQUISITION_REFUSED' WHERE id = 'revoked'`,
     'failure-without-refusal',
     [measurement('revoked')],
   ],
   [
-    'a failure that does not name the justification',
+    'a failure message that does not name the justification of the refusal',
     `UPDATE measurements SET failure_message = 'SPEC_INVALID' WHERE id = 'refused'`,
     'failure-justification',
     [measurement('refused')],
   ],
   [
-    'states that the log does not lead to',
+    'states that differ from the latest state in the transition log',
     `UPDATE measurements SET state = 'CANCELLED', failure_reason = NULL, failure_message = NULL WHERE id = 'revoked';
      UPDATE transitions SET to_state = 'REFUSED', cause = 'refused' WHERE requisition = 'revoked-tv' AND version = 2`,
     'log-state',
     [tvRequisition('revoked'), measurement('revoked')],
   ],
   [
-    'a version that was not logged, a log with a gap, and no log at all',
+    'a version without a transition, a gap in a transition log, and an empty transition log',
     `UPDATE measurements SET version = 3 WHERE id = 'cancelled';
      UPDATE transitions SET version = 3 WHERE requisition = 'revoked-tv' AND version = 2;
      DELETE FROM transitions WHERE requisition = 'awaiting-tv'`,
@@ -150,13 +150,13 @@ export const MEASUREMENT_ILLNESSES: Illness[] = [
     [tvRequisition('awaiting'), tvRequisition('revoked'), measurement('cancelled')],
   ],
   [
-    "a step of a measurement that is a requisition's",
+    'a transition of a measurement with a cause that only requisitions have',
     `UPDATE transitions SET cause = 'withdrawn' WHERE measurement = 'cancelled' AND requisition = '' AND version = 2`,
     'log-edge',
     [measurement('cancelled')],
   ],
   [
-    'a step out of a terminal state',
+    'a transition out of a terminal state',
     `INSERT INTO transitions (measurement, requisition, version, from_state, to_state, time, actor, cause, request_id)
        VALUES ('cancelled', '', 3, 'CANCELLED', 'FAILED', now(), 'actor', 'participantFailed', 'request');
      UPDATE measurements SET state = 'FAILED', version = 3, failure_reason = 'COMPUTATION_PARTICIPANT_FAILED',
@@ -165,20 +165,20 @@ export const MEASUREMENT_ILLNESSES: Illness[] = [
     [measurement('cancelled')],
   ],
   [
-    'a step from where the one before it did not end',
+    'a transition whose from_state differs from the to_state of the previous one',
     `UPDATE transitions SET cause = '${LATE[1]}', from_state = '${LATE[2]}'
       WHERE measurement = 'cancelled' AND requisition = '' AND version = 2`,
     'log-chain',
     [measurement('cancelled')],
   ],
   [
-    'a creation logged last',
+    'a creation that was logged after a later transition',
     `UPDATE transitions SET seq = DEFAULT WHERE requisition = 'cancelled-tv' AND version = 1`,
     'log-order',
     [tvRequisition('cancelled')],
   ],
   [
-    'a step before the creation',
+    'a transition that is dated before the creation',
     `UPDATE transitions SET time = '2025-01-01' WHERE requisition = 'cancelled-tv' AND version = 2`,
     'log-time',
     [tvRequisition('cancelled')],

@@ -6,7 +6,7 @@ const report = (id: string) => `${BRAND}/reports/${id}`;
 
 export const REPORT_ILLNESSES: Illness[] = [
   [
-    'reports whose state does not follow from their measurements',
+    'reports whose state does not match their measurements',
     `UPDATE reports SET state = 'COMPLETE' WHERE id IN ('planned', 'incomplete');
      UPDATE reports SET state = 'INCOMPLETE' WHERE id = 'complete';
      UPDATE reports SET waiting_for = NULL WHERE id = 'running'`,
@@ -14,20 +14,20 @@ export const REPORT_ILLNESSES: Illness[] = [
     [report('complete'), report('incomplete'), report('planned'), report('running')],
   ],
   [
-    'reports that wait for a measurement of another one',
+    'reports that wait for a measurement of another report',
     `UPDATE reports SET waiting_for = 'computing' WHERE id IN ('planned', 'complete')`,
     'report-state',
     [report('complete'), report('planned')],
   ],
   [
-    'reports that count other measurements than they have, and one whose first is missing',
+    'a report with a wrong measurement_count, and a report whose measurement numbers start at 2',
     `UPDATE reports SET measurement_count = 1 WHERE id = 'planned';
      UPDATE report_measurements SET n = n + 1 WHERE report = 'complete'`,
     'report-measurements',
     [report('complete'), report('planned')],
   ],
   [
-    'a deleted report with content, one with measurements, and one without a definition',
+    'a deleted report with content and measurements, and a report without a definition',
     `UPDATE reports SET title = 'left' WHERE id = 'deleted';
      INSERT INTO report_measurements VALUES ('${BRAND}', 'deleted', repeat('d', 64), 1, 'told');
      UPDATE reports SET definition_ciphertext = NULL, definition_type_url = NULL WHERE id = 'planned'`,
@@ -35,7 +35,7 @@ export const REPORT_ILLNESSES: Illness[] = [
     [report('deleted'), report('planned')],
   ],
   [
-    'measurements of reports that do not exist, and a measurement that never did',
+    'a measurement of a report that does not exist, and a measurement that never existed',
     `INSERT INTO report_measurements VALUES ('${BRAND}', 'none', repeat('d', 64), 1, 'told');
      UPDATE report_measurements SET measurement = 'none' WHERE report = 'incomplete' AND measurement = 'old'`,
     'orphan',
@@ -48,7 +48,7 @@ export const REPORT_ILLNESSES: Illness[] = [
     [`measurement old of ${report('incomplete')}`],
   ],
   [
-    'reports in unknown states',
+    'a report with an unknown state',
     `UPDATE reports SET state = 'LATER', waiting_for = 'told' WHERE id = 'complete'`,
     'unknown-word',
     [report('complete')],

@@ -12,7 +12,7 @@ import {
 
 export const ROW_ILLNESSES: Illness[] = [
   [
-    'two measurements of one requestId',
+    'two measurements with the same requestId',
     past(
       'measurements_request_id',
       `UPDATE measurements SET request_id = 'awaiting-request' WHERE id = 'succeeded'`,
@@ -21,7 +21,7 @@ export const ROW_ILLNESSES: Illness[] = [
     [measurement('awaiting'), measurement('succeeded')],
   ],
   [
-    'two descriptors of one requestId',
+    'two descriptors with the same requestId',
     past(
       'descriptors_request_id',
       `UPDATE event_group_metadata_descriptors SET request_id = 'films-request'`,
@@ -30,14 +30,14 @@ export const ROW_ILLNESSES: Illness[] = [
     [descriptor('films'), descriptor('shows')],
   ],
   [
-    'two event groups of one requestId, and a measurement with that of one that was removed',
+    'two event groups with the same requestId, and a measurement with that of a removed measurement',
     `${past('event_groups_request_id', `UPDATE event_groups SET request_id = 'once' WHERE id <> 'gone'`)};
      UPDATE measurements SET request_id = 'old-request' WHERE id = 'awaiting'`,
     'request-id-duplicate',
     [eventGroup('films'), eventGroup('shows'), measurement('awaiting'), measurement('old')],
   ],
   [
-    'requestIds whose content is not known',
+    'requestIds without a valid request hash, and a request hash without a requestId',
     `UPDATE measurements SET request_hash = NULL WHERE id = 'awaiting';
      UPDATE measurement_tombstones SET request_hash = NULL;
      UPDATE event_groups SET request_id = NULL WHERE id = 'films';
@@ -46,7 +46,7 @@ export const ROW_ILLNESSES: Illness[] = [
     [descriptor('films'), eventGroup('films'), measurement('awaiting'), measurement('old')],
   ],
   [
-    "certificates that are another's",
+    'references to certificates of another party',
     `UPDATE measurements SET certificate = 'tv-cert' WHERE id = 'awaiting';
      UPDATE requisitions SET certificate = 'brand-cert' WHERE id = 'awaiting-tv';
      UPDATE requisitions SET result_certificate = 'radio-cert' WHERE id = 'succeeded-tv';
@@ -63,20 +63,20 @@ export const ROW_ILLNESSES: Illness[] = [
     ],
   ],
   [
-    'requisitions and transitions of no measurement',
+    'requisitions and transitions of a missing measurement',
     `DELETE FROM measurements WHERE id = 'awaiting'`,
     'orphan',
     [radioRequisition('awaiting'), tvRequisition('awaiting'), 'transition of awaiting'],
   ],
   [
-    'a transition of no requisition of its measurement',
+    'a transition of a requisition that its measurement does not have',
     `INSERT INTO transitions (measurement, requisition, version, to_state, time, actor, cause, request_id)
        VALUES ('awaiting', 'cancelled-tv', 1, 'UNFULFILLED', now(), 'actor', 'created', 'request')`,
     'orphan',
     ['transition of awaiting cancelled-tv'],
   ],
   [
-    'a certificate, a descriptor and a principal of nobody',
+    'a certificate, a descriptor, a principal and a trusted root of a missing party',
     `INSERT INTO certificates SELECT 'dataProviders/none', 'cert', 'der', 'ski', now(), now(), NULL, now();
      UPDATE principals SET resource = 'dataProviders/none' WHERE id = 'brand';
      UPDATE trusted_roots SET party = 'dataProviders/none' WHERE id = 'tv';
@@ -93,7 +93,7 @@ export const ROW_ILLNESSES: Illness[] = [
     ],
   ],
   [
-    'event groups for nobody and of no descriptor, a type of none, and a requisition removed by itself',
+    'event groups, a type and a requisition tombstone that refer to missing rows',
     `UPDATE event_groups SET consumer = 'measurementConsumers/none' WHERE id = 'shows';
      UPDATE event_groups SET descriptor = 'none' WHERE id = 'films';
      INSERT INTO descriptor_types VALUES ('none', 'tv.Type', '${TV}');
@@ -102,13 +102,13 @@ export const ROW_ILLNESSES: Illness[] = [
     [eventGroup('films'), eventGroup('shows'), `${TV}/requisitions/r`, 'type tv.Type of none'],
   ],
   [
-    'a model line of no population',
+    'a model line of a missing population',
     `INSERT INTO population_model_lines VALUES ('d', 'none', 1)`,
     'orphan',
     ['model line d'],
   ],
   [
-    'updates before the creation',
+    'update times before the creation times',
     `UPDATE parties SET update_time = create_time - interval '1 microsecond' WHERE name = '${TV}';
      UPDATE measurements SET update_time = create_time - interval '1 microsecond' WHERE id = 'awaiting';
      UPDATE requisitions SET update_time = create_time - interval '1 microsecond' WHERE id = 'awaiting-tv';
@@ -117,7 +117,7 @@ export const ROW_ILLNESSES: Illness[] = [
     [TV, descriptor('films'), tvRequisition('awaiting'), measurement('awaiting')],
   ],
   [
-    'updates of an event group and a population before their creation, and a removal before the last update',
+    'an event group, a population and tombstones with update or delete times in the wrong order',
     `UPDATE event_groups SET update_time = create_time - interval '1 microsecond' WHERE id = 'films';
      UPDATE populations SET update_time = create_time - interval '1 microsecond' WHERE id = 'first';
      UPDATE measurement_tombstones SET delete_time = update_time - interval '1 microsecond';
@@ -126,7 +126,7 @@ export const ROW_ILLNESSES: Illness[] = [
     [eventGroup('films'), tvRequisition('old'), measurement('old'), 'populations/first'],
   ],
   [
-    'ids with a dot',
+    'IDs with a dot',
     `UPDATE parties SET name = 'dataProviders/t.v' WHERE name = '${TV}';
      UPDATE parties SET public_key_certificate = 'tv-cert' WHERE name = 'dataProviders/t.v';
      UPDATE certificates SET party = 'dataProviders/t.v' WHERE party = '${TV}';
@@ -143,7 +143,7 @@ export const ROW_ILLNESSES: Illness[] = [
     ['dataProviders/t.v', measurement('a.b')],
   ],
   [
-    'values that are too long',
+    'values that are too long, an empty descriptor set, and a reserved certificate ID',
     `UPDATE measurements SET reference_id = repeat('x', 256) WHERE id = 'awaiting';
      UPDATE requisitions SET refusal_message = repeat('x', 2001) WHERE id = 'refused-tv';
      UPDATE event_group_metadata_descriptors SET descriptor_set = '' WHERE id = 'films';
@@ -160,7 +160,7 @@ export const ROW_ILLNESSES: Illness[] = [
     ],
   ],
   [
-    'campaigns without end, intervals that end before they begin, and roots and principals with odd names',
+    'a campaign name that is too long, invalid intervals, and invalid IDs of a root and a principal',
     `UPDATE event_groups SET campaign_name = repeat('x', 1001) WHERE id = 'films';
      UPDATE event_groups SET availability_start = NULL, availability_end = now() WHERE id = 'shows';
      UPDATE parties SET availability_start = now(), availability_end = now() WHERE name = '${TV}';
@@ -171,7 +171,7 @@ export const ROW_ILLNESSES: Illness[] = [
     [TV, eventGroup('films'), eventGroup('shows'), 'principals/', 'trustedRoots/r.oot'],
   ],
   [
-    'a question and a list of attributes that are too long, and attributes that are no list',
+    'a question and a list of attributes that are too long, and attributes that are not a list',
     `UPDATE measurements SET question_ciphertext = repeat('x', 65537)::bytea, question_type_url = 'type'
       WHERE id = 'awaiting';
      UPDATE event_groups SET attributes = '[' || repeat(' ', 2097152) || ']' WHERE id = 'films';
@@ -180,7 +180,7 @@ export const ROW_ILLNESSES: Illness[] = [
     [eventGroup('films'), eventGroup('shows'), measurement('awaiting')],
   ],
   [
-    'an endpoint, a model line and a name of a population that are too long',
+    'an endpoint, a model line and a population name that are too long',
     `UPDATE parties SET endpoint = repeat('x', 1001) WHERE name = '${TV}';
      UPDATE population_model_lines SET model_line = repeat('x', 256) WHERE model_line = 'a';
      UPDATE populations SET display_name = repeat('x', 256) WHERE id = 'second'`,
@@ -188,7 +188,7 @@ export const ROW_ILLNESSES: Illness[] = [
     [TV, `model line ${'x'.repeat(256)}`, 'populations/second'],
   ],
   [
-    'words that this version does not know',
+    'protocols, a revocation state and a failure reason that this version does not know',
     `UPDATE parties SET protocols = '{guesswork}' WHERE name = '${TV}';
      UPDATE certificates SET revocation_state = 'LOST' WHERE party = '${TV}';
      UPDATE measurements SET failure_reason = 'BAD_LUCK' WHERE id = 'revoked';
@@ -197,7 +197,7 @@ export const ROW_ILLNESSES: Illness[] = [
     [TV, `${TV}/certificates/tv-cert`, measurement('awaiting'), measurement('revoked')],
   ],
   [
-    'words about event groups and revocations that this version does not know',
+    'a media type, an event group state and a revocation state that this version does not know',
     `UPDATE event_groups SET media_types = '{VIDEO,SMELL}' WHERE id = 'films';
      UPDATE event_groups SET state = 'ASLEEP' WHERE id = 'shows';
      INSERT INTO revocation_cascades (party, certificate, revocation_state, time, actor, request_id)

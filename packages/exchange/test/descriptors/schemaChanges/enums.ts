@@ -43,19 +43,19 @@ export const ENUM_CHANGES: SchemaPair[] = [
     'ENUM_VALUE_RENUMBERED acme.Tier.TIER_TRIAL',
   ),
   compatible(
-    'a value gets a second name',
+    'a value gets an alias',
     tier(FREE_AND_PAID),
     tier(`option allow_alias = true; ${FREE_AND_PAID} TIER_PREMIUM = 1;`),
     'ENUM_VALUE_ADDED acme.Tier.TIER_PREMIUM',
   ),
   breaking(
-    'a value gets a second name that JSON now writes',
+    'a value gets an alias that becomes its JSON name',
     tier(FREE_AND_PAID),
     tier('option allow_alias = true; TIER_FREE = 0; TIER_PREMIUM = 1; TIER_PAID = 1;'),
     'ENUM_VALUE_RENAMED acme.Tier.TIER_PAID',
   ),
   breaking(
-    'a value loses its second name',
+    'a value loses its alias',
     tier(`option allow_alias = true; ${FREE_AND_PAID} TIER_PREMIUM = 1;`),
     tier(FREE_AND_PAID),
     'ENUM_VALUE_REMOVED acme.Tier.TIER_PREMIUM',

@@ -3,7 +3,7 @@ import { breaking, campaign, campaign2, campaign2023, compatible, type SchemaPai
 const BUDGET = 'acme.Campaign.budget';
 
 export const FIELD_CHANGES: SchemaPair[] = [
-  compatible('nothing', campaign('int32 budget = 1;'), campaign('int32 budget = 1;')),
+  compatible('no change', campaign('int32 budget = 1;'), campaign('int32 budget = 1;')),
   compatible(
     'fields in another order',
     campaign('int32 budget = 1; string brand = 2;'),
@@ -22,7 +22,7 @@ export const FIELD_CHANGES: SchemaPair[] = [
     'REQUIRED_FIELD_ADDED acme.Campaign.brand',
   ),
   breaking(
-    'a field is added that an edition requires',
+    'a field with field_presence LEGACY_REQUIRED is added',
     campaign2023('int32 budget = 1;'),
     campaign2023('int32 budget = 1; string brand = 2 [features.field_presence = LEGACY_REQUIRED];'),
     'REQUIRED_FIELD_ADDED acme.Campaign.brand',
@@ -84,12 +84,12 @@ export const FIELD_CHANGES: SchemaPair[] = [
     `JSON_NAME_CHANGED ${BUDGET}`,
   ),
   compatible(
-    'a field says the JSON name that it has anyway',
+    'a field declares its default JSON name',
     campaign('int32 total_budget = 1;'),
     campaign('int32 total_budget = 1 [json_name = "totalBudget"];'),
   ),
   breaking(
-    'a number is used for something else',
+    'a field number is reused for a field with another name and type',
     campaign('int32 budget = 1;'),
     campaign('string brand = 1;'),
     `FIELD_RENAMED ${BUDGET}`,
@@ -103,37 +103,37 @@ export const FIELD_CHANGES: SchemaPair[] = [
 
   // Cardinality and presence.
   breaking(
-    'a singular field is repeated',
+    'a singular field becomes repeated',
     campaign('int32 budget = 1;'),
     campaign('repeated int32 budget = 1;'),
     `FIELD_CARDINALITY_CHANGED ${BUDGET}`,
   ),
   breaking(
-    'a repeated field is singular',
+    'a repeated field becomes singular',
     campaign('repeated string brand = 1;'),
     campaign('string brand = 1;'),
     'FIELD_CARDINALITY_CHANGED acme.Campaign.brand',
   ),
   breaking(
-    'a field is no longer required',
+    'a required field becomes optional',
     campaign2('required int32 budget = 1;'),
     campaign2('optional int32 budget = 1;'),
     `FIELD_CARDINALITY_CHANGED ${BUDGET}`,
   ),
   breaking(
-    'a field is now required',
+    'an optional field becomes required',
     campaign2('optional int32 budget = 1;'),
     campaign2('required int32 budget = 1;'),
     `FIELD_CARDINALITY_CHANGED ${BUDGET}`,
   ),
   compatible(
-    'a field tells unset from zero',
+    'a field gets explicit presence',
     campaign('int32 budget = 1;'),
     campaign('optional int32 budget = 1;'),
     `FIELD_PRESENCE_CHANGED ${BUDGET}`,
   ),
   compatible(
-    'a field no longer tells unset from zero',
+    'a field loses explicit presence',
     campaign2023('int32 budget = 1;'),
     campaign2023('int32 budget = 1 [features.field_presence = IMPLICIT];'),
     `FIELD_PRESENCE_CHANGED ${BUDGET}`,
@@ -190,7 +190,7 @@ export const FIELD_CHANGES: SchemaPair[] = [
 
   // Reserved numbers and names.
   compatible(
-    'numbers are reserved',
+    'numbers and a name are reserved',
     campaign('int32 budget = 1;'),
     campaign('int32 budget = 1; reserved 2 to 4; reserved "spent";'),
   ),
@@ -203,7 +203,7 @@ export const FIELD_CHANGES: SchemaPair[] = [
     'RESERVED_REMOVED acme.Campaign',
   ),
   compatible(
-    'reserved numbers are written as other ranges',
+    'a reserved range is split and extended',
     campaign('int32 budget = 1; reserved 2 to 9;'),
     campaign('int32 budget = 1; reserved 2 to 4, 5, 6 to 20;'),
   ),

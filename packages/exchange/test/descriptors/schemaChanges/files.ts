@@ -23,7 +23,7 @@ export const FILE_CHANGES: SchemaPair[] = [
     'MESSAGE_REMOVED acme.Money',
   ),
   breaking(
-    'a message is removed with all that is in it',
+    'a message is removed with its nested message and enum',
     campaign('message Ad { message Size { int32 w = 1; } enum Tier { TIER_FREE = 0; } Size size = 1; }'),
     campaign(''),
     'MESSAGE_REMOVED acme.Campaign.Ad',
@@ -36,7 +36,7 @@ export const FILE_CHANGES: SchemaPair[] = [
     'MESSAGE_ADDED acme.Flight',
   ),
   breaking(
-    'a nested message moves out',
+    'a nested message moves to the top level',
     campaign('message Money { int64 micros = 1; } Money budget = 1;'),
     proto3(`${MONEY} ${CAMPAIGN}`),
     'MESSAGE_REMOVED acme.Campaign.Money',
@@ -44,7 +44,7 @@ export const FILE_CHANGES: SchemaPair[] = [
     'FIELD_TYPE_CHANGED acme.Campaign.budget',
   ),
   compatible(
-    'a message and an enum move to a file of their own',
+    'a message and an enum move to another file',
     proto3(`${MONEY} ${TIER} ${CAMPAIGN}`),
     {
       'acme/campaign.proto': proto3(`import "acme/money.proto"; ${CAMPAIGN}`),
@@ -68,14 +68,14 @@ export const FILE_CHANGES: SchemaPair[] = [
     'MESSAGE_ADDED acme.v2.Campaign',
   ),
   compatible(
-    'comments, and the options of a language',
+    'a comment and a Java option are added',
     campaign('int32 budget = 1;'),
     proto3('option java_package = "com.acme"; /* all of it */ message Campaign { int32 budget = 1; }'),
   ),
 
   // Syntax and editions.
   compatible(
-    'proto3 to the edition that says the same',
+    'proto3 to an edition with equivalent features',
     campaign('int32 budget = 1; repeated int32 days = 2; string brand = 3; optional bool paid = 4;'),
     edition(`option features.field_presence = IMPLICIT;
       message Campaign { int32 budget = 1; repeated int32 days = 2; string brand = 3;
@@ -96,7 +96,7 @@ export const FILE_CHANGES: SchemaPair[] = [
     'FIELD_PACKING_CHANGED acme.Campaign.days',
   ),
   compatible(
-    'a group to the edition that says the same',
+    'a proto2 group to an edition with equivalent features',
     proto2('message Campaign { optional group Ad = 1 { optional int32 size = 1; } }'),
     edition(`message Campaign { message Ad { int32 size = 1; }
       Ad ad = 1 [features.message_encoding = DELIMITED]; }`),
@@ -116,10 +116,15 @@ export const FILE_CHANGES: SchemaPair[] = [
     proto2('message Campaign { extensions 100 to 199; }'),
     'EXTENSION_REMOVED acme.note',
   ),
-  breaking('the type of an extension', note('string'), note('int32'), 'FIELD_TYPE_CHANGED acme.note'),
-  breaking('the number of an extension', note('string'), note('string', 101), 'FIELD_RENUMBERED acme.note'),
+  breaking('the type of an extension changes', note('string'), note('int32'), 'FIELD_TYPE_CHANGED acme.note'),
   breaking(
-    'numbers for extensions are taken back',
+    'the number of an extension changes',
+    note('string'),
+    note('string', 101),
+    'FIELD_RENUMBERED acme.note',
+  ),
+  breaking(
+    'a range of extension numbers is reduced',
     proto2('message Campaign { extensions 100 to 199; }'),
     proto2('message Campaign { extensions 100 to 149; }'),
     'EXTENSION_RANGE_REMOVED acme.Campaign',
@@ -139,7 +144,7 @@ export const FILE_CHANGES: SchemaPair[] = [
     'SERVICE_ADDED acme.Campaigns',
   ),
   compatible(
-    'a method of a service',
+    'a method of a service changes',
     proto3(`message Campaign { int32 budget = 1; } ${SERVICE}`),
     proto3(`message Campaign { int32 budget = 1; }
       service Campaigns { rpc Get(stream Campaign) returns (Campaign); }`),

@@ -62,13 +62,13 @@ export const TYPE_CHANGES: SchemaPair[] = [
   ),
   breaking('int32 to an enum', withEnums('int32 budget = 1;'), withEnums('Tier budget = 1;'), wireCompatible),
   breaking(
-    'an enum to another',
+    'an enum to another enum',
     withEnums('Tier budget = 1;'),
     withEnums('Level budget = 1;'),
     wireCompatible,
   ),
   breaking(
-    'a message to another of the same fields',
+    'a message to another message with the same fields',
     withMoney('Money budget = 1;'),
     withMoney('Price budget = 1;'),
     changed,
@@ -76,7 +76,7 @@ export const TYPE_CHANGES: SchemaPair[] = [
   breaking('a message to a scalar', withMoney('Money budget = 1;'), withMoney('int64 budget = 1;'), changed),
   breaking('a message to bytes', withMoney('Money budget = 1;'), withMoney('bytes budget = 1;'), changed),
   breaking(
-    'a message to a well-known one',
+    'a message to a well-known type',
     campaign('message Day { int64 seconds = 1; } Day budget = 1;'),
     proto3(`import "google/protobuf/timestamp.proto";
       message Campaign { message Day { int64 seconds = 1; } google.protobuf.Timestamp budget = 1; }`),
@@ -85,19 +85,19 @@ export const TYPE_CHANGES: SchemaPair[] = [
 
   // Maps.
   breaking(
-    'the keys of a map',
+    'the key type of a map changes',
     campaign('map<int32, string> labels = 1;'),
     campaign('map<string, string> labels = 1;'),
     'MAP_KEY_CHANGED acme.Campaign.labels',
   ),
   breaking(
-    'the values of a map',
+    'the value type of a map changes',
     campaign('map<string, string> labels = 1;'),
     campaign('map<string, int64> labels = 1;'),
     'MAP_VALUE_CHANGED acme.Campaign.labels',
   ),
   breaking(
-    'the messages in a map',
+    'the message type of the values of a map changes',
     withMoney('map<string, Money> labels = 1;'),
     withMoney('map<string, Price> labels = 1;'),
     'MAP_VALUE_CHANGED acme.Campaign.labels',
@@ -118,19 +118,19 @@ export const TYPE_CHANGES: SchemaPair[] = [
 
   // Defaults.
   breaking(
-    'a default',
+    'a default value changes',
     campaign2('optional int32 budget = 1 [default = 5];'),
     campaign2('optional int32 budget = 1 [default = 6];'),
     `FIELD_DEFAULT_CHANGED ${BUDGET}`,
   ),
   breaking(
-    'a default is dropped',
+    'a default value is removed',
     campaign2('optional string brand = 1 [default = "none"];'),
     campaign2('optional string brand = 1;'),
     'FIELD_DEFAULT_CHANGED acme.Campaign.brand',
   ),
   compatible(
-    'a default is said that a field has anyway',
+    'implicit default values are declared explicitly',
     campaign2('optional int32 budget = 1; optional bool paid = 2; optional double rate = 3 [default = 1];'),
     campaign2(
       'optional int32 budget = 1 [default = 0]; optional bool paid = 2 [default = false];' +
@@ -138,7 +138,7 @@ export const TYPE_CHANGES: SchemaPair[] = [
     ),
   ),
   breaking(
-    'the first value of an enum, which is the default of its fields',
+    'the first value of an enum changes, which is the default of its fields',
     proto2('enum Tier { FREE = 1; PAID = 2; } message Campaign { optional Tier tier = 1; }'),
     proto2('enum Tier { PAID = 2; FREE = 1; } message Campaign { optional Tier tier = 1; }'),
     'FIELD_DEFAULT_CHANGED acme.Campaign.tier',
@@ -146,19 +146,19 @@ export const TYPE_CHANGES: SchemaPair[] = [
 
   // Encodings.
   breaking(
-    'a message between tags instead of behind a length',
+    'a message field changes from length-prefixed to delimited encoding',
     edition(`${MONEY} message Campaign { Money budget = 1; }`),
     edition(`${MONEY} message Campaign { Money budget = 1 [features.message_encoding = DELIMITED]; }`),
     `FIELD_ENCODING_CHANGED ${BUDGET}`,
   ),
   breaking(
-    'text that must be UTF-8',
+    'a string field starts to require valid UTF-8',
     campaign2023('string brand = 1 [features.utf8_validation = NONE];'),
     campaign2023('string brand = 1;'),
     'FIELD_UTF8_VALIDATION_CHANGED acme.Campaign.brand',
   ),
   compatible(
-    'numbers that are not packed',
+    'a repeated field is no longer packed',
     campaign2023('repeated int32 budget = 1;'),
     campaign2023('repeated int32 budget = 1 [features.repeated_field_encoding = EXPANDED];'),
     `FIELD_PACKING_CHANGED ${BUDGET}`,

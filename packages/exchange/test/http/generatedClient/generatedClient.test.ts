@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 describe('a client generated from /openapi.json by a public generator', () => {
-  it('knows the types of requests, of responses and of the errors of each status', async () => {
+  it('compiles in strict mode with the types of requests, responses and errors', async () => {
     const strict = [
       '--strict',
       '--noUncheckedIndexedAccess',
@@ -50,7 +50,7 @@ describe('a client generated from /openapi.json by a public generator', () => {
     expect(await checked.catch(({ stdout }) => stdout)).toMatchObject({ stdout: '' });
   });
 
-  it('creates, lists and reads measurements, and learns why a request failed', async () => {
+  it('creates, lists and reads measurements, and receives the reason of a failed request', async () => {
     const { acme, streamly, chirper } = castOf(exchange);
     const { run } = await import(/* @vite-ignore */ pathToFileURL(join(directory, 'program.ts')).href);
     const result = await run({

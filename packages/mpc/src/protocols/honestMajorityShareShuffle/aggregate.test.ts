@@ -23,11 +23,11 @@ function message(values: number[], registerCount = values.length): Uint8Array {
 const count = (one: Uint8Array, other: Uint8Array, size = 100) =>
   countValues(parameters, [inChunks(one, size), inChunks(other, size)]);
 
-describe('what two workers sent', () => {
+describe('countValues', () => {
   const one = message([0, 1, 2, 3, 4, 4]);
   const other = message([0, 4, 4, 4, 4, 2]);
 
-  test('is added up modulo the ring, and counted', async () => {
+  test('adds the values of two workers modulo the ring, and counts the sums', async () => {
     for (const size of [1, 4, 100]) {
       expect([...(await count(one, other, size))]).toEqual([2, 2, 1, 1, 0]);
       expect([...(await count(other, one, size))]).toEqual([2, 2, 1, 1, 0]);
@@ -37,8 +37,8 @@ describe('what two workers sent', () => {
   test.each<[string, Uint8Array]>([
     ['fewer values', message([0, 1, 2, 3, 4], 6)],
     ['values for another number of registers', message([0, 1, 2, 3, 4, 4], 5)],
-    ['nothing', new Uint8Array(0)],
-  ])('is rejected where one of them sent %s', async (_, wrong) => {
+    ['no bytes', new Uint8Array(0)],
+  ])('rejects %s from one of the workers', async (_, wrong) => {
     await expect(count(wrong, other)).rejects.toThrow(ShareShuffleError);
     await expect(count(one, wrong)).rejects.toThrow(ShareShuffleError);
   });
@@ -46,7 +46,7 @@ describe('what two workers sent', () => {
   test.each<[string, Uint8Array, RegExp]>([
     ['more values', message([0, 1, 2, 3, 4, 4, 0], 6), /at most 6/],
     ['a value outside of the ring', message([0, 1, 2, 3, 4, 5]), /ringModulus/],
-  ])('is rejected where one of them sent %s', async (_, wrong, reason) => {
+  ])('rejects %s from one of the workers', async (_, wrong, reason) => {
     await expect(count(wrong, other)).rejects.toThrow(reason);
     await expect(count(one, wrong)).rejects.toThrow(reason);
   });

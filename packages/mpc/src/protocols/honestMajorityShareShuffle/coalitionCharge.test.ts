@@ -44,15 +44,15 @@ function costOf(mechanism: NoiseMechanism, pairs: [number, number][]): number {
  * aggregator's noise also protects the count.
  */
 const COALITIONS: Record<string, (mechanism: NoiseMechanism, params: PrivacyParams) => Cost> = {
-  'an aggregator that looks, alone or with providers: the parts of both workers': (mechanism, params) => {
+  'an aggregator that looks, alone or with providers (noise of both workers)': (mechanism, params) => {
     const { left, lost } = neighbors(mpcNoise(mechanism, params));
     return { spent: costOf(mechanism, left), delta: lost };
   },
-  'a consumer with a worker that lies: the part of the aggregator': (mechanism, params) => {
+  'a consumer with a worker that lies (noise of the aggregator)': (mechanism, params) => {
     const noise = aggregatorPart(mpcNoise(mechanism, params), COMPARED + 200);
     return { spent: costOf(mechanism, shiftedPairs(noise, COMPARED)), delta: 0 };
   },
-  'a consumer with a worker that looks: the parts of the other worker and the aggregator': (
+  'a consumer with a worker that looks (noise of the other worker and the aggregator)': (
     mechanism,
     params,
   ) => {
@@ -60,7 +60,7 @@ const COALITIONS: Record<string, (mechanism: NoiseMechanism, params: PrivacyPara
     const sum = convolved(workerPart(noise, noise.offset), aggregatorPart(noise, COMPARED + 200));
     return { spent: costOf(mechanism, shiftedPairs(sum, COMPARED)), delta: 0 };
   },
-  'a consumer, alone or with providers: the parts of all': (mechanism, params) => {
+  'a consumer, alone or with providers (noise of all duchies)': (mechanism, params) => {
     const noise = mpcNoise(mechanism, params);
     const worker = workerPart(noise, noise.offset);
     const sum = convolved(convolved(worker, worker), aggregatorPart(noise, COMPARED + 300));
@@ -88,7 +88,7 @@ function charged(mechanism: NoiseMechanism, frequency?: PrivacyParams): Cost {
 const ROUNDING = 1 + 1e-9;
 
 describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('with %s noise', (mechanism) => {
-  test.each(Object.entries(COALITIONS))('is charged at least what is got by %s', (_, cost) => {
+  test.each(Object.entries(COALITIONS))('the charge is at least the exact privacy loss to %s', (_, cost) => {
     const reach = cost(mechanism, REACH);
     const ofReach = charged(mechanism);
     expect(reach.spent).toBeLessThanOrEqual(ofReach.spent * ROUNDING);
@@ -105,7 +105,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('with %s noise', (mec
     }
   });
 
-  test('is charged no more than what the weakest promise needs', () => {
+  test('the charge is no more than the largest privacy loss to any coalition', () => {
     const weakest = (params: PrivacyParams) =>
       Math.max(...Object.values(COALITIONS).map((cost) => cost(mechanism, params).spent));
     expect(charged(mechanism).spent / weakest(REACH)).toBeCloseTo(1, 3);
@@ -115,7 +115,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('with %s noise', (mec
     }
   });
 
-  test('costs a lying worker and its consumer as much as the aggregator, and others less', () => {
+  test('the privacy loss to a consumer with a lying worker equals that to the aggregator; others are lower', () => {
     const [aggregator, lying, looking, consumer] = Object.values(COALITIONS).map(
       (cost) => cost(mechanism, REACH).spent,
     ) as [number, number, number, number];

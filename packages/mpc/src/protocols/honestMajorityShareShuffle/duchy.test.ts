@@ -66,20 +66,20 @@ function sumsOf([first, second]: [Uint8Array, Uint8Array]): Uint8Array {
 }
 
 describe('the aggregator', () => {
-  test('sees nothing in what one worker sends', async () => {
+  test('sees only uniform values in the message of one worker', async () => {
     for (const spec of [REACH, FREQUENCY]) {
       for (const sent of await values(spec, 'one worker')) expect(unevenness(sent, 0)).toBeLessThan(5);
     }
   });
 
-  test('sees who was reached in a reach, but the stage hides how many providers reached a person', async () => {
+  test('sees for a reach how many people were reached, but not by how many providers', async () => {
     const sums = sumsOf(await values(REACH, 'reach'));
     const reached = sums.filter((value) => value !== 0);
     expect(reached).toHaveLength((2 * PEOPLE) / 3);
     expect(unevenness(reached, 1)).toBeLessThan(5);
   });
 
-  test('sees how often people were reached, but not who they are', async () => {
+  test('sees for frequencies how many people have each frequency, but not who they are', async () => {
     const sums = sumsOf(await values(FREQUENCY, 'frequency'));
     const counts = [0, 3, 2].map((value) => sums.filter((sum) => sum === value).length);
     expect(counts).toEqual([PEOPLE / 3, PEOPLE / 3, PEOPLE / 3]);
@@ -92,7 +92,7 @@ describe('the aggregator', () => {
   });
 });
 
-describe('more registers than are worked on at once', () => {
+describe('more registers than fit in one batch', () => {
   const COUNT = 150_001;
   // Use uneven chunks: the first upload's second chunk starts within a word, and the second upload has a short last
   // chunk.
@@ -101,7 +101,7 @@ describe('more registers than are worked on at once', () => {
   test.each([
     ['of a reach', REACH, 1],
     ['of frequencies', FREQUENCY, 4],
-  ] as const)('%s are added up exactly, wherever the uploads are cut', async (_, spec, cap) => {
+  ] as const)('%s are added exactly, even if the uploads have uneven chunks', async (_, spec, cap) => {
     const dice = new Dice(`large ${cap}`);
     const vectors = [0, 1].map(() => Uint8Array.from({ length: COUNT }, () => dice.below(cap + 1)));
     const parameters = shareShuffleParameters({ ...spec, dataProviderCount: 2, registerCount: COUNT });

@@ -54,11 +54,11 @@ describe('a reach without noise', () => {
     [{ 0: 1000 }, 0],
     [{ 5: 1000 }, 1000],
     [{ 5: 1200 }, 1000],
-  ])('out of %o is %d: every value but 0 is a person, within the registers', (entries, expected) => {
+  ])('from counts %o is %d: each value except 0 is a person, up to the registers', (entries, expected) => {
     expect(reachOf(entries)).toEqual({ reach: expected });
   });
 
-  test('is divided by the width, which is a 32-bit float, and truncated', () => {
+  test('is divided by the width as a 32-bit float, and truncated', () => {
     const some = { 0: 700, 1: 300 };
     expect(reachOf(some, 0.7).reach).toBe(Math.trunc(300 / Math.fround(0.7)));
     // 300 / 0.1 would be 3000, but 0.1 as a 32-bit float is above 0.1.
@@ -67,7 +67,7 @@ describe('a reach without noise', () => {
 });
 
 describe('a reach and frequency without noise', () => {
-  test('counts the lower frequencies, and what is missing is the highest', () => {
+  test('counts the lower frequencies, and has the rest of the reach at the highest frequency', () => {
     const { reach, relativeFrequencyDistribution } = frequenciesOf(
       { 0: 600, 1: 200, 2: 100, 5: 90, 6: 10 },
       0.5,
@@ -80,11 +80,11 @@ describe('a reach and frequency without noise', () => {
     ]);
   });
 
-  test('leaves out frequencies of nobody', () => {
+  test('omits frequencies without people', () => {
     expect(shares({ 0: 600, 1: 400 })).toEqual([[1, 1]]);
   });
 
-  test('has nobody at the highest frequency where the others are more than there are', () => {
+  test('has nobody at the highest frequency if the other frequencies exceed the reach', () => {
     expect(frequenciesOf({ 0: 600, 1: 300, 2: 300 }).reach).toBe(400);
     expect(shares({ 0: 600, 1: 300, 2: 300 })).toEqual([
       [1, 0.5],
@@ -92,13 +92,13 @@ describe('a reach and frequency without noise', () => {
     ]);
   });
 
-  test('of nobody is a reach of 0 and no distribution', () => {
+  test('is a reach of 0 with an empty distribution if nobody was reached', () => {
     const nobody = { reach: 0, relativeFrequencyDistribution: new Map() };
     expect(frequenciesOf({ 0: 1000 })).toEqual(nobody);
     expect(frequenciesOf({ 0: 1010, 1: 20 })).toEqual(nobody);
   });
 
-  test('counts a value that no provider can report like the highest frequency, and never fails', () => {
+  test('counts a value above the highest frequency as the highest frequency, and never throws', () => {
     const expected = frequenciesOf({ 0: 600, 1: 200, 2: 100, 3: 100 });
     for (let value = 3; value < 127; value++) {
       expect(frequenciesOf({ 0: 600, 1: 200, 2: 100, [value]: 100 })).toEqual(expected);
@@ -129,14 +129,14 @@ function expectPart(draws: number[], center: number, variance: number): void {
   expect(Math.abs(squares / variance - 1)).toBeLessThan(5 * Math.sqrt(6 / DRAWS));
 }
 
-describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('the %s part of the aggregator', (mechanism) => {
+describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('the %s noise of the aggregator', (mechanism) => {
   const [ofReach, ofFrequency] = [REACH_PARAMS, FREQUENCY_PARAMS].map(VARIANCES[mechanism]) as [
     number,
     number,
   ];
   const baselines = BASELINES[mechanism];
 
-  test('on a reach is that of the whole charge', () => {
+  test('on a reach has the variance for the whole charge', () => {
     const parameters = reach(mechanism);
     const seen = { counts: counts({ 0: 500, 7: 500 + baselines.reach }), width: 1 };
     const draws = Array.from(
@@ -146,7 +146,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('the %s part of the a
     expectPart(draws, 500, ofReach);
   });
 
-  test('on each count of a histogram is another one, at 0 that of the reach, above that of the frequency', () => {
+  test('on a histogram is independent for each count: reach noise at 0, frequency noise above', () => {
     const parameters = frequency(mechanism);
     const { reach: zero, frequency: other } = baselines;
     const seen = { counts: counts({ 0: 400 + zero, 1: 300 + other, 2: 200 + other, 3: 100 }), width: 1 };
@@ -166,7 +166,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('the %s part of the a
     expectPart(figures('three'), 100, ofReach + 2 * ofFrequency);
   });
 
-  test('is the same for the same seed, and another for another', () => {
+  test('is the same for the same seed, and differs for other seeds', () => {
     for (const parameters of [reach(mechanism), frequency(mechanism)]) {
       const seen = { counts: counts({ 0: 500, 1: 300, 2: 200, 3: 300 }), width: 1 };
       const figures = () => estimate(parameters, { ...seen, noiseSeed: SEED });
@@ -178,7 +178,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('the %s part of the a
     }
   });
 
-  test('never makes a figure of a histogram that nobody could be in', () => {
+  test('never causes a reach out of range, or shares that do not add up to 1', () => {
     const parameters = frequency(mechanism);
     const { reach: zero, frequency: other } = baselines;
     for (const entries of [

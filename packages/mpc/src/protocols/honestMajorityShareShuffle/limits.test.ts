@@ -18,13 +18,13 @@ const FREQUENCY: ShareShuffleSpec = {
   frequencyPrivacyParams: { epsilon: 0.115, delta: 1e-12 },
 };
 
-describe('the registers of noise', () => {
+describe('the number of noise registers', () => {
   test.each([
     [127, 3],
     [127, 12],
     [61, 3],
   ])(
-    'of frequencies are of all values of a ring of %d, for %d providers',
+    'of frequencies covers all values of a ring of %d, for %d providers',
     (ringModulus, dataProviderCount) => {
       const parameters = shareShuffleParameters({ ...FREQUENCY, ringModulus, dataProviderCount });
       // The offset is 12,482 for the people at 0, and 359 for each higher value below the marker value.
@@ -34,29 +34,33 @@ describe('the registers of noise', () => {
     },
   );
 
-  test('of a reach are twice the offset', () => {
+  test('of a reach is twice the offset', () => {
     expect(shareShuffleParameters(REACH)).toMatchObject({
       noiseRegisterCount: 630,
       maximumFrequency: 1,
     });
   });
 
-  test('are none without noise, and no privacy parameters are needed', () => {
+  test('is 0 without noise, which requires no privacyParams', () => {
     const { privacyParams: _, ...reach } = REACH;
     expect(shareShuffleParameters({ ...reach, noiseMechanism: 'NONE' }).noiseRegisterCount).toBe(0);
     expect(() => shareShuffleParameters(reach)).toThrow(/privacyParams/);
   });
 });
 
-describe('a spec is rejected', () => {
+describe('shareShuffleParameters', () => {
   test.each<[string, ShareShuffleSpec, RegExp]>([
     ['a modulus of 8 bits', { ...REACH, ringModulus: 131 }, /ringModulus/],
     ['a modulus that is not prime, for a reach', { ...REACH, ringModulus: 121 }, /prime/],
     ['as many providers as the modulus', { ...REACH, dataProviderCount: 127 }, /data providers/],
     ['no providers', { ...REACH, dataProviderCount: 0 }, /dataProviders/],
-    ['frequencies that overflow', { ...FREQUENCY, dataProviderCount: 13 }, /ringModulus .* 131, and is 127/],
     [
-      'frequencies that are the mark',
+      'frequencies that exceed the modulus',
+      { ...FREQUENCY, dataProviderCount: 13 },
+      /ringModulus .* 131, and is 127/,
+    ],
+    [
+      'frequencies that reach the marker value',
       { ...FREQUENCY, maximumFrequency: 42 },
       /ringModulus .* 127, and is 127/,
     ],
@@ -66,12 +70,12 @@ describe('a spec is rejected', () => {
       { ...FREQUENCY, frequencyPrivacyParams: { epsilon: 1e-5, delta: 1e-12 } },
       /raise epsilon/,
     ],
-    ['no ε at all', { ...REACH, privacyParams: { epsilon: 1e-7, delta: 1e-12 } }, /epsilon/],
+    ['an epsilon of 1e-7', { ...REACH, privacyParams: { epsilon: 1e-7, delta: 1e-12 } }, /epsilon/],
     ['too many registers', { ...REACH, registerCount: MAX_SHUFFLED }, /width/],
     ['half a register', { ...REACH, registerCount: 0.5 }, /registerCount/],
-  ])('for %s', (_, spec, message) => expect(() => shareShuffleParameters(spec)).toThrow(message));
+  ])('rejects %s', (_, spec, message) => expect(() => shareShuffleParameters(spec)).toThrow(message));
 
-  test('but not at the limits', () => {
+  test('accepts a spec at the limits', () => {
     expect(() => shareShuffleParameters({ ...FREQUENCY, dataProviderCount: 12 })).not.toThrow();
     expect(() => shareShuffleParameters({ ...FREQUENCY, maximumFrequency: 41 })).not.toThrow();
     expect(shareShuffleParameters({ ...FREQUENCY, ringModulus: 121 }).modulus).toBe(121);

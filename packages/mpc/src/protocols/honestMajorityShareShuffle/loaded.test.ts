@@ -9,7 +9,7 @@ const LIST = `
   await import(process.argv[1]);
   console.log(JSON.stringify(urls));`;
 
-test('a thread loads nothing of the contract but what the shuffle needs', () => {
+test('the duchy module loads only the contract files that the shuffle needs', () => {
   const module = import.meta.resolve('./duchy.ts');
   const output = execFileSync(process.execPath, ['--input-type=module', '-e', LIST, module], {
     encoding: 'utf8',

@@ -44,7 +44,7 @@ function countsOf(registers: Uint8Array, modulus: number): number[] {
   return counts;
 }
 
-describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s registers', (noiseMechanism) => {
+describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise registers', (noiseMechanism) => {
   const { variance, offsets } = PARTS[noiseMechanism];
   const frequency = shareShuffleParameters({
     ...COMMON,
@@ -63,7 +63,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s registers', (nois
     privacyParams: REACH_PARAMS,
   });
 
-  test('of frequencies have a draw for every value of the ring, and the mark for the rest', () => {
+  test('of frequencies have a draw for every value of the ring, and the marker value for the rest', () => {
     const drawn = Array.from({ length: DRAWS }, () => {
       const registers = noiseRegisters(frequency, dice.seed());
       expect(registers).toHaveLength(2 * offsets.reach + 15 * 2 * offsets.frequency);
@@ -80,7 +80,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s registers', (nois
     expectPart(at(16), offsets.reach + 15 * offsets.frequency, variances);
   });
 
-  test('of a reach are uniform values but zero, around the offset, and zeros', () => {
+  test('of a reach are a noisy number of uniform nonzero values, and zeros for the rest', () => {
     const values = new Array<number>(127).fill(0);
     const drawn = Array.from({ length: DRAWS }, () => {
       const registers = noiseRegisters(reach, dice.seed());
@@ -96,7 +96,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s registers', (nois
     expect(Math.abs(statistic - 125)).toBeLessThan(5 * Math.sqrt(2 * 125));
   });
 
-  test('are the same for the same seed, and others for another', () => {
+  test('are the same for the same seed, and differ for other seeds', () => {
     for (const parameters of [frequency, reach]) {
       const seed = dice.seed();
       expect(noiseRegisters(parameters, seed)).toEqual(noiseRegisters(parameters, seed));

@@ -151,7 +151,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (mechanis
   });
 });
 
-test('a share with any values gives figures, whatever the other providers have', async () => {
+test('a hostile share gives figures within the valid range, whatever the other providers upload', async () => {
   const dice = new Dice('wrong bytes');
   const vids = Array.from({ length: 20 }, (_, i) => i + 1);
   const common = { ringModulus: 127, noiseMechanism: 'NONE' } as const;

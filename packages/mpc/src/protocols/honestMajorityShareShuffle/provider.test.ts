@@ -12,13 +12,13 @@ const ORDER = [4, 9, 10, 5, 3, 6, 8, 2, 7, 1];
 const INDEX = new VidIndex(RANGES, orderVids(RANGES));
 
 describe('a frequency vector', () => {
-  test('has a register for each person of the sample, in their order', () => {
+  test('has one register for each sampled VID, in index order', () => {
     const vector = new FrequencyVector(INDEX, { start: 0.75, width: 0.5 }, 100);
     for (const vid of ORDER) expect(vector.add(vid, vid)).toBe(true);
     expect([...vector.frequencies]).toEqual([2, 7, 1, 4, 9]);
   });
 
-  test('adds up what it is told, up to the cap', () => {
+  test('adds up the frequencies of a VID up to the cap', () => {
     const vector = new FrequencyVector(INDEX, { start: 0, width: 1 }, 3);
     for (const times of [1, 1]) vector.add(4, times);
     for (const times of [2, 2, 1]) vector.add(9, times);
@@ -27,7 +27,7 @@ describe('a frequency vector', () => {
     expect([...vector.frequencies]).toEqual([2, 3, 3, 0, 0, 0, 0, 0, 0, 0]);
   });
 
-  test('says when a VID is not in the population', () => {
+  test('returns false for a VID that is not in the population, and true for others', () => {
     const vector = new FrequencyVector(INDEX, { start: 0, width: 0.1 }, 1);
     expect(vector.add(11, 1)).toBe(false);
     expect(vector.add(0, 1)).toBe(false);
@@ -35,7 +35,7 @@ describe('a frequency vector', () => {
     expect([...vector.frequencies]).toEqual([0]);
   });
 
-  test('has a cap of one byte', () => {
+  test('rejects a cap that is not an integer from 1 to 127', () => {
     for (const cap of [0, 1.5, 128]) {
       expect(() => new FrequencyVector(INDEX, { start: 0, width: 1 }, cap)).toThrow(/cap/);
     }
@@ -69,7 +69,7 @@ describe('the two shares', () => {
     }
   });
 
-  test('are uniform, however the frequencies are', () => {
+  test('are uniform even if all frequencies are equal', () => {
     const count = 254_000;
     for (const frequency of [0, 1, 10]) {
       const seed = seededRandom(`shares ${frequency}`).bytes(SEED_BYTES);

@@ -16,7 +16,7 @@ describe('the variance of a reach by share shuffle', () => {
     [1e7, 1e6, 0.1, 0.1, 1e-9, 0.0029],
     [1e8, 1e7, 0.01, 0.0041, 1e-12, 0.0187],
   ])(
-    'of %d people, reach %d, width %d, epsilon %d: relative error as published, with the noise of workers alone',
+    'matches the published relative error for %d people, reach %d, width %d, epsilon %d',
     (universe, reach, width, epsilon, delta, expected) => {
       const { variance } = mpcNoise('DISCRETE_GAUSSIAN', { epsilon, delta }, { workers: 2, sensitivity: 2 });
       const sample = { frequencyVectorSize: universe * width, width, noiseVariance: variance };
@@ -25,7 +25,7 @@ describe('the variance of a reach by share shuffle', () => {
     },
   );
 
-  test('is the noise alone where everybody is in the sample, or was reached', () => {
+  test('is only the noise variance if everybody is sampled or reached', () => {
     const everybody = { frequencyVectorSize: 1000, width: 1, noiseVariance: 7 };
     expect(shareShuffleReachVariance({ reach: 300, ...everybody })).toBe(7);
     const half = { frequencyVectorSize: 1000, width: 0.5, noiseVariance: 7 };
@@ -91,12 +91,12 @@ describe.each([
   ['DISCRETE_GAUSSIAN', 1],
   ['GEOMETRIC', 0.5],
   ['NONE', 0.25],
-] as const)('the variance with %s noise and width %d is met by simulations', (mechanism, width) => {
+] as const)('simulations with %s noise and width %d', (mechanism, width) => {
   const { repetitions, sample } = simulated(mechanism, width, `${mechanism} ${width}`);
   const isMet = (values: number[], variance: number) =>
     expect(Math.abs(varianceOf(values) / variance - 1)).toBeLessThan(0.1);
 
-  test('of the reach', () => {
+  test('have the stated variance of the reach', () => {
     expect(shareShuffleUniverse(sample)).toBe(UNIVERSE);
     isMet(
       repetitions.map(({ reach }) => reach / width),
@@ -104,7 +104,7 @@ describe.each([
     );
   });
 
-  test.each([1, 2, 3, 4])('of the people at frequency %d, and of their share', (frequency) => {
+  test.each([1, 2, 3, 4])('have the stated variance of people and share at frequency %d', (frequency) => {
     const at = { ...sample, frequency, count: PEOPLE[frequency]! };
     isMet(
       repetitions.map(({ counts }) => counts[frequency]! / width),
@@ -116,7 +116,7 @@ describe.each([
     );
   });
 
-  test.each([2, 3])('of the people at frequency %d or more, and of their share', (frequency) => {
+  test.each([2, 3])('have the stated variance of people and share at frequency %d or more', (frequency) => {
     const from = (counts: number[]) => counts.slice(frequency).reduce((a, b) => a + b);
     const at = { ...sample, frequency, orMore: true, count: from(PEOPLE) };
     isMet(
@@ -130,7 +130,7 @@ describe.each([
   });
 });
 
-test('a share of a reach that may be nothing can be any', () => {
+test('a share of a reach that may be 0 has the variance of a uniform distribution', () => {
   const sample = {
     frequency: 1,
     count: 40,

@@ -78,7 +78,7 @@ function hostileCiphertexts(): Uint8Array[] {
   ];
 }
 
-test('hostile registers of a provider give a figure, whatever the other provider has', async () => {
+test('hostile registers of a provider cause no error, whatever the other provider uploads', async () => {
   const spec = {
     ...{ decayRate: 3, maxSize: 20, samplingIndicatorSize: 100, maximumFrequency: 3, duchyCount: 3 },
     ...{ noiseMechanism: 'NONE' as const, dataProviderCount: 2 },
@@ -109,7 +109,7 @@ test('hostile registers of a provider give a figure, whatever the other provider
   }
 });
 
-test('registers of the last worker that cancel each other out in one group make nothing fail', async () => {
+test('registers that cancel each other out in a group do not make a stage fail', async () => {
   const spec = {
     ...{ decayRate: 3, maxSize: 20, samplingIndicatorSize: 100, maximumFrequency: 3, duchyCount: 3 },
     ...{ noiseMechanism: 'NONE' as const, dataProviderCount: 3 },
@@ -137,7 +137,7 @@ test('registers of the last worker that cancel each other out in one group make 
   expect((await stages.countRegisters(flags, aggregator, dice.seed())).registers).toBe(5);
 });
 
-test('a register in the place of the count of noise gives a figure that noise explains', async () => {
+test('a register in place of the noise count gives a figure with an error that noise explains', async () => {
   const HIDING = { epsilon: 4, delta: 0.01 };
   const spec = { decayRate: 3, maxSize: 40, dataProviderCount: 1, duchyCount: 3 };
   const noise = {
@@ -168,7 +168,7 @@ test('a register in the place of the count of noise gives a figure that noise ex
   expect(3 * histogramNoise.offset).toBeGreaterThan(6 * deviation);
 });
 
-test('more registers than a sketch has are the largest reach that it can tell, and nobody is 0', () => {
+test('more registers than a sketch has give its largest possible reach, and 0 registers give 0', () => {
   const spec = { decayRate: 3, maxSize: 40, dataProviderCount: 1, duchyCount: 3, noiseMechanism: 'NONE' };
   const parameters = reachOnlyParameters(spec as Parameters<typeof reachOnlyParameters>[0]);
   const largest = estimateReach(parameters, 39, 1);

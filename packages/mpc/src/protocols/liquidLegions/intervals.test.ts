@@ -144,7 +144,7 @@ function isAtTheEdge({ size, reach, width }: Cell, noise: number): boolean {
 }
 
 test.each(SIZES)(
-  `$maxSize registers: 95 % of the intervals of ${DRAWS} draws each have the truth, and estimates are unbiased`,
+  `$maxSize registers: 95 % of the intervals of ${DRAWS} draws contain the true reach, and estimates are unbiased`,
   { timeout: 3_600_000 },
   (size) => {
     const pooled = new Map(EPSILONS.map((epsilon) => [epsilon, { draws: 0, covered: 0 }]));
@@ -202,8 +202,8 @@ function distance(a: number[], b: number[]): number {
 }
 const CHANCE = 1.95 / Math.sqrt(DRAWS / 2);
 
-describe('the fast draws are distributed as the exact ones', () => {
-  test.each([0.3, 0.7])('registers of a sketch of 1,000 that is filled to %d', (fill) => {
+describe('fast draws have the distribution of exact draws', () => {
+  test.each([0.3, 0.7])('for the registers of a sketch of 1,000 that is filled to %d', (fill) => {
     const [size] = SIZES as [Size];
     const people = peopleFor(size, fill);
     const dice = new Dice(`normal ${fill}`);
@@ -229,7 +229,7 @@ describe('the fast draws are distributed as the exact ones', () => {
     ['DISCRETE_GAUSSIAN', 4],
     ['GEOMETRIC', 2],
     ['GEOMETRIC', 5],
-  ] as const)('%s noise of %d duchies', (noiseMechanism, duchyCount) => {
+  ] as const)('for %s noise of %d duchies', (noiseMechanism, duchyCount) => {
     const cell = { size: SIZES[0]!, reach: 1, width: 1, epsilon: 1, noiseMechanism, duchyCount };
     const { reachNoise } = parametersOf(cell);
     const dice = new Dice(JSON.stringify(cell));

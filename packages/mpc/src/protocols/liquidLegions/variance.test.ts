@@ -124,7 +124,7 @@ describe.each([
   });
 });
 
-test('people with the same sampling indicator are taken for one, and deviations stay within what is stated', () => {
+test('a small samplingIndicatorSize raises the stated variances of shares above the simulated ones', () => {
   const setup = { noiseMechanism: 'NONE', width: 1, samplingIndicatorSize: 4 } as const;
   const { ofShares } = statedVariances(setup);
   const found = figures(setup);

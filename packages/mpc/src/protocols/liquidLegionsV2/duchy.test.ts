@@ -89,7 +89,7 @@ async function run({ spec, events }: World, seeds = Array.from({ length: 12 }, (
   };
 }
 
-test(`${WORLDS} random worlds have the registers and frequencies of the union of their sketches without noise`, async () => {
+test(`without noise, the result equals the union of the plaintext sketches in ${WORLDS} random worlds`, async () => {
   for (let i = 0; i < WORLDS; i++) {
     const { maxSize, events } = randomWorld(dice);
     const samplingIndicatorSize = dice.oneOf([2, 1000]);
@@ -99,7 +99,7 @@ test(`${WORLDS} random worlds have the registers and frequencies of the union of
   }
 });
 
-test('destroyed registers, frequencies above the maximum and an empty sketch', async () => {
+test('the result equals the plaintext union with destroyed registers, high frequencies and an empty sketch', async () => {
   const some = world({ decayRate: 1, maxSize: 12, samplingIndicatorSize: 1000 }, [
     new Map(Array.from({ length: 8 }, (_, i) => [i + 1, (i % 3) + 1])),
     new Map([
@@ -116,13 +116,13 @@ test('destroyed registers, frequencies above the maximum and an empty sketch', a
   expect({ registers, frequencies }).toEqual(expected);
 });
 
-test('nobody has no registers and no frequencies', async () => {
+test('empty sketches result in 0 registers and no frequencies', async () => {
   const { registers, frequencies } = await run(world({ maxSize: 5 }, [new Map(), new Map()]));
   expect({ registers, frequencies }).toEqual({ registers: 0, frequencies: [0, 0, 0, 0] });
   expect(relativeFrequencies(frequencies)).toEqual(new Map());
 });
 
-test('noise changes counts by what was drawn for them, and by nothing else', async () => {
+test('noise changes each count by exactly the noise that was drawn for it', async () => {
   /** The events hit so many registers of each frequency that no noise can make a count negative. */
   const events = [0, 6].map(
     (from) => new Map(Array.from({ length: 36 }, (_, i) => [from + i, 1 + (i % 3)] as const)),
@@ -157,7 +157,7 @@ test('noise changes counts by what was drawn for them, and by nothing else', asy
   if (WORLDS >= 100) expectStated(deviations, 'DISCRETE_GAUSSIAN');
 });
 
-test('relative frequencies are shares of the registers that have one', () => {
+test('relativeFrequencies returns shares of the sum of counts, and omits counts of 0', () => {
   expect(relativeFrequencies([3, 0, 1])).toEqual(
     new Map([
       [1, 0.75],
@@ -167,7 +167,7 @@ test('relative frequencies are shares of the registers that have one', () => {
   expect(relativeFrequencies([0, 0])).toEqual(new Map());
 });
 
-test('a message that is no whole number of registers or tuples is rejected', async () => {
+test('stages reject a message whose length is not a whole number of registers or tuples', async () => {
   const stages = new FrequencyStages(frequencyParameters(world({}, [new Map()]).spec), pool);
   const bytes = new Uint8Array(100);
   const seed = dice.seed();

@@ -109,7 +109,7 @@ const points = (bytes: Uint8Array) =>
     Buffer.from(bytes.subarray(i * POINT_BYTES, (i + 1) * POINT_BYTES)).toString('hex'),
   );
 
-test(`${WORLDS} random worlds have the reach of the union of their sketches without noise`, async () => {
+test(`without noise, the result equals the union of the plaintext sketches in ${WORLDS} random worlds`, async () => {
   for (let i = 0; i < WORLDS; i++) {
     const { maxSize, events } = randomWorld(dice);
     const some = world(maxSize, events);
@@ -124,13 +124,13 @@ test(`${WORLDS} random worlds have the reach of the union of their sketches with
   }
 });
 
-test('providers that reached nobody, and one person that all of them reached', async () => {
+test('empty sketches result in 0 registers, and one person in all sketches results in 1 register', async () => {
   expect((await run(world(10, [new Map(), new Map()]))).registers).toBe(0);
   const one = () => new Map([[7, 3]]);
   expect((await run(world(10, [one(), one(), one()]))).registers).toBe(1);
 });
 
-describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', async (mechanism) => {
+describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('a ring with %s noise', async (mechanism) => {
   /** The events hit so many registers that no noise can make the count negative. */
   const events = [0, 10].map((from) => new Map(Array.from({ length: 20 }, (_, i) => [from + i, 1])));
   const some = world(60, events, mechanism);
@@ -140,7 +140,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', async (me
   const drawNoise = (seed: Uint8Array) =>
     drawNoiseRegisters(0, { parameters: ran.parameters, seed: stepSeed(seed, 'noise') });
 
-  test('changes the count by what was drawn for the reach, and by nothing else', async () => {
+  test('adds exactly the noise that was drawn for the reach to the count', async () => {
     const { reachNoise, duchyCount } = ran.parameters;
     const deviations: number[] = [];
     for (let i = 0; i < WORLDS; i++) {
@@ -155,7 +155,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', async (me
     if (WORLDS >= 100) expectStated(deviations, mechanism);
   });
 
-  test('has as many registers whatever was drawn', () => {
+  test('draws the same number of noise registers with every seed', () => {
     const { noiseRegisterCount } = ran.parameters;
     expect(noiseRegisterCount).toBeGreaterThan(10);
     for (let i = 0; i < 20; i++) {
@@ -163,7 +163,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', async (me
     }
   });
 
-  test('is the same for the same seeds, and so is every message', async () => {
+  test('computes the same messages again for the same seed, and other messages for another seed', async () => {
     const stages = new ReachOnlyStages(ran.parameters, pool);
     const setup = () => stages.setup([ran.sketches[0]!], first, seeds[0]!);
     expect(await setup()).toEqual(await setup());
@@ -172,7 +172,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', async (me
     expect(await execute(dice.seed())).not.toEqual(ran.once);
   });
 
-  test('registers leave a duchy sorted, and without a point of those that came in', () => {
+  test('sorts the registers that a duchy sends, and repeats no point of its input', () => {
     for (const [before, after] of [
       [ran.combined, ran.once],
       [ran.once, ran.twice],
@@ -186,7 +186,7 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', async (me
     }
   });
 
-  test('no register travels in clear', () => {
+  test('sends no plaintext point of a register', () => {
     const curve = new Curve(64);
     const clear = new Set(
       points(
@@ -212,19 +212,19 @@ describe('a message that does not follow the protocol', async () => {
   );
   const count = (message: Uint8Array) => expect(stages.count(message, aggregator)).rejects;
 
-  test('is rejected when it is no whole number of ciphertexts', async () => {
+  test('is rejected if it is empty or not a whole number of ciphertexts', async () => {
     for (const message of [twice.subarray(1), new Uint8Array()])
       await count(message).toThrow(LiquidLegionsError);
   });
 
-  test('is rejected when a point of it is none', async () => {
+  test('is rejected if one of its points is invalid', async () => {
     const spoiled = Uint8Array.from(twice);
     spoiled[CIPHERTEXT_BYTES + POINT_BYTES] = 4;
     await count(spoiled).toThrow('not a compressed point of 33 bytes');
   });
 });
 
-test('a provider cannot mark registers so that they are found again behind a worker', async () => {
+test('a provider cannot recognize its registers in the output of a worker by multiplied points', async () => {
   const some = world(10, [new Map([[1, 1]])]);
   const stages = new ReachOnlyStages(reachOnlyParameters(some.spec), pool);
   const tripled = (bytes: Uint8Array) => {
@@ -246,7 +246,7 @@ test('a provider cannot mark registers so that they are found again behind a wor
   expect(points(tripled(sent)).some((point) => after.has(point))).toBe(false);
 });
 
-test('parameters that the protocol cannot compute are rejected, with their field', () => {
+test('reachOnlyParameters rejects unsupported parameters with the name of the field', () => {
   const { spec } = world(60, [new Map()], 'DISCRETE_GAUSSIAN');
   expect(() => reachOnlyParameters({ ...spec, dataProviderCount: 0 })).toThrow(
     'dataProviders must not be empty',

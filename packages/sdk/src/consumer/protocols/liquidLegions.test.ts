@@ -50,7 +50,7 @@ it.each([
   ['DISCRETE_GAUSSIAN', 0],
   ['GEOMETRIC', 3],
 ] as const)(
-  'makes the interval of a reach from the %s noise of the four duchies',
+  'the interval of a reach is computed from the %s noise of the four duchies',
   (noise, excessKurtosis) => {
     const { reach } = read(noise, 40_000n, { '1': 0.5, '3': 0.5 });
     const { variance: noiseVariance } = mpcNoise(noise, REACH_PRIVACY, { workers: 4, sensitivity: 1 });
@@ -60,7 +60,7 @@ it.each([
   },
 );
 
-it('has counts of people with intervals as lopsided as that of the reach', () => {
+it('counts of people have asymmetric intervals, wider than those that follow from the reach alone', () => {
   const { reach, frequency } = read('DISCRETE_GAUSSIAN', 40_000n, { '1': 0.75, '2': 0.25 });
   const [often] = frequency!;
   expect(often!.count.value).toBe(30_000);
@@ -71,19 +71,19 @@ it('has counts of people with intervals as lopsided as that of the reach', () =>
   expect(high - 30_000).toBeGreaterThan(1.1 * (30_000 - low));
 });
 
-it('lets a share be any where its counts may be all noise', () => {
+it('a share has the interval from 0 to 1 if its counts may be only noise', () => {
   const { frequency } = read('DISCRETE_GAUSSIAN', 20n, { '1': 0.9, '2': 0.1 });
   expect(frequency![0]!.share).toMatchObject({ value: 0.9, variance: 1 / 12, interval: [0, 1] });
 });
 
-it('tells nothing of how far off figures are whose noise it does not know', () => {
+it('figures with unknown noise have the interval from 0 to Infinity', () => {
   const unnamed = specs.ProtocolConfig_NoiseMechanism.NOISE_MECHANISM_UNSPECIFIED;
   const { reach, frequency } = read('DISCRETE_GAUSSIAN', 40_000n, { '1': 1 }, unnamed);
   expect(reach!.interval).toEqual([0, Number.POSITIVE_INFINITY]);
   expect(frequency![0]!.count.interval).toEqual([0, Number.POSITIVE_INFINITY]);
 });
 
-it('shows nobody as nobody', () => {
+it('a reach of 0 has a finite interval from 0, and no frequencies', () => {
   const { reach, frequency } = read('DISCRETE_GAUSSIAN', 0n, {});
   expect(reach).toMatchObject({ value: 0, interval: [0, expect.any(Number)] });
   expect(Number.isFinite(reach!.interval[1])).toBe(true);

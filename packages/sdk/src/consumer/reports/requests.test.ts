@@ -15,7 +15,7 @@ const params = { epsilon: 0.1, delta: 1e-9 };
 const asked = (request: MeasurementRequest) =>
   JSON.parse(JSON.stringify(questionOf(request, readRequest(request))));
 
-it('a question asks for a need in whatever order it names event groups, and with whatever noise', async () => {
+it('a question asks for a need regardless of the order of its event groups', async () => {
   const request = requestFor([{ need, params }]);
   const [provider] = request.dataProviders;
   const eventGroups = provider!.eventGroups!.toReversed();

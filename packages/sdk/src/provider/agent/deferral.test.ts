@@ -24,8 +24,8 @@ function awaited(events: SelectedEvents[], now: number, graceHours?: number) {
   }
 }
 
-describe('events are complete', () => {
-  it('when every event group has recorded its own interval, wherever the one that lags stands', () => {
+describe('requireRecorded', () => {
+  it('accepts recorded intervals, and throws for an incomplete event group at any position', () => {
     const done = (name: string) => selected(name, NOW - DAY, NOW - DAY);
     const lags = selected('lags', NOW - DAY, NOW - DAY - 1);
     const until = NOW - DAY + 7 * DAY;
@@ -35,13 +35,13 @@ describe('events are complete', () => {
     expect(awaited([done('a'), done('b'), lags], NOW)).toEqual(['lags', until]);
   });
 
-  it('a week after the end of an interval that was never recorded, and not a moment before', () => {
+  it('accepts an unrecorded interval exactly one week after its end', () => {
     const lags = [selected('early', NOW - 9 * DAY, NOW - 20 * DAY), selected('late', NOW, NOW - 20 * DAY)];
     expect(awaited(lags, NOW + 7 * DAY - 1)).toEqual(['late', NOW + 7 * DAY]);
     expect(awaited(lags, NOW + 7 * DAY)).toBeUndefined();
   });
 
-  it('after the hours of grace that the settings say', () => {
+  it('accepts an unrecorded interval after the configured grace hours', () => {
     const lags = [selected('lags', NOW, NOW - 1)];
     expect(awaited(lags, NOW + 36 * HOUR - 1, 36)).toEqual(['lags', NOW + 36 * HOUR]);
     expect(awaited(lags, NOW + 36 * HOUR, 36)).toBeUndefined();
@@ -49,7 +49,7 @@ describe('events are complete', () => {
     expect(awaited(lags, NOW, 0)).toBeUndefined();
   });
 
-  it('at the end of the interval where the event group never says until when it has recorded', () => {
+  it('accepts an interval after its end if the event group states no end of its recording', () => {
     const silent = [selected('done', NOW - DAY, NOW), selected('silent', NOW)];
     expect(awaited(silent, NOW - 1)).toEqual(['silent', NOW]);
     expect(awaited(silent, NOW)).toBeUndefined();
@@ -77,19 +77,19 @@ describe('a deferral', () => {
   const notRecorded = (end: number, completeAt: number) =>
     new NotRecordedYet('later', { eventGroup: 'a', end: new Date(end), completeAt });
 
-  it('is twice as long each time, and never longer than a day', async () => {
+  it('doubles each time, up to a day', async () => {
     expect(await waits(new Deferred('why', 'Later.'), 8)).toEqual([1, 2, 4, 8, 16, 24, 24, 24]);
     expect(await waits(notRecorded(NOW - DAY, NOW + 6 * DAY), 6)).toEqual([1, 2, 4, 8, 16, 24]);
   });
 
-  it('ends when the question is answered anyway, and not before its interval', async () => {
+  it('ends when the events count as complete, not before their interval, and within 1 minute to 29 days', async () => {
     expect(await waits(notRecorded(NOW - DAY, NOW + HOUR / 2), 1)).toEqual([0.5]);
     expect(await waits(notRecorded(NOW + 10 * DAY, NOW + 17 * DAY), 1)).toEqual([240]);
     expect(await waits(notRecorded(NOW + 90 * DAY, NOW + 97 * DAY), 1)).toEqual([29 * 24]);
     expect(await waits(notRecorded(NOW, NOW + 1), 1)).toEqual([1 / 60]);
   });
 
-  it('is told once for the same reason, and again for another one', async () => {
+  it('is sent once for the same reason, and again for another reason or after its end', async () => {
     const until = new Date(NOW + HOUR).toISOString();
     expect(await waits(new Deferred('why', 'Later.'), 1, { reason: 'Later.', until })).toEqual([]);
     expect(await waits(new Deferred('why', 'Later.'), 1, { reason: 'Other.', until })).toEqual([1]);

@@ -10,7 +10,7 @@ const open = (id: number, createTime: string) => ({
   createTime,
 });
 
-it('knows the oldest open requisition and the next retry, and forgets what is closed', () => {
+it('the status contains the oldest open requisition and the next retries, without closed requisitions', () => {
   const monitor = new Monitor(clock, 45_000);
   expect(monitor.status()).toMatchObject({ open: 0, waiting: 0, nextRetries: [] });
   monitor.sawOpen(open(1, '2026-06-30T00:00:00Z'));

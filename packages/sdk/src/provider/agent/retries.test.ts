@@ -49,7 +49,7 @@ const defer = (name: string, eventGroup: string, end = '2026-07-20') =>
   );
 const due = () => [...retries.names()].filter((name) => retries.isDue(name));
 
-it('a deferred requisition is due when it was said, and at once where the events were recorded meanwhile', async () => {
+it('a deferred requisition is due at the end of its deferral, or immediately if its events are recorded', async () => {
   await defer('r1', 'a');
   groups.b = '2026-07-20T00:00:00Z';
   await defer('r2', 'b');
@@ -59,7 +59,7 @@ it('a deferred requisition is due when it was said, and at once where the events
   expect(polls).toEqual([HOUR, -NOW]);
 });
 
-it('only those whose events are recorded are released, with one read of each event group', async () => {
+it('release makes requisitions with recorded events due, with one read of each event group', async () => {
   await defer('r1', 'a');
   await defer('r2', 'a', '2026-07-21');
   await defer('r3', 'b');
@@ -74,7 +74,7 @@ it('only those whose events are recorded are released, with one read of each eve
   expect(reads).toEqual(['a', 'a', 'b']);
 });
 
-it('an event group that is gone stops none of the others, and an exchange that is away is not asked on', async () => {
+it('release skips a deleted event group, and stops if the exchange is unavailable', async () => {
   await defer('r1', 'a');
   await defer('r2', 'b');
   reads = [];
@@ -86,14 +86,14 @@ it('an event group that is gone stops none of the others, and an exchange that i
   expect(due()).toEqual(['r2']);
 });
 
-it('a deferral that cannot be looked at again is a deferral', async () => {
+it('a requisition stays deferred if its event group cannot be read', async () => {
   groups.a = new ExchangeError('UNAVAILABLE', 'later');
   await defer('r1', 'a');
   expect([...retries.names()]).toEqual(['r1']);
   expect(due()).toEqual([]);
 });
 
-it('deferrals in a row are counted, also with a failure between them', async () => {
+it('consecutive deferrals are counted, even with a failure between them', async () => {
   await defer('r1', 'a');
   retries.retry(of('r1'), new Error('failed'));
   await defer('r1', 'a');
@@ -101,7 +101,7 @@ it('deferrals in a row are counted, also with a failure between them', async () 
   expect(retries.deferrals('r2')).toBe(0);
 });
 
-it('held ones are due when all of their references are confirmed', async () => {
+it('held requisitions are due when all of their references are confirmed', async () => {
   await retries.defer(of('r1'), NOW + HOUR, new NotServed(['spring', 'summer']));
   await retries.defer(of('r2'), NOW + HOUR, new NotServed(['spring']));
   confirmed.add('summer');
@@ -112,7 +112,7 @@ it('held ones are due when all of their references are confirmed', async () => {
   expect(due()).toEqual(['r1', 'r2']);
 });
 
-it('more requisitions of one consumer than the bound are not tried, until one of those that wait is gone', () => {
+it('hasRoomFor returns false for a consumer at its limit, until one of its requisitions is deleted', () => {
   for (let n = 0; n < WAITING_PER_CONSUMER; n++) retries.retry(of(`r${n}`), new Error('failed'));
   expect(retries.hasRoomFor(of('another'))).toBe(false);
   expect(retries.hasRoomFor(of('another', 'globex'))).toBe(true);
@@ -128,10 +128,10 @@ it('more requisitions of one consumer than the bound are not tried, until one of
 
 it.each([
   ['a wait of five minutes', { retryAfterSeconds: 300 }, 300_000, 300_000],
-  ['a wait of a day, of which an hour is granted', { retryAfterSeconds: 86_400 }, 3600_000, 3600_000],
+  ['a wait of a day, which is limited to an hour', { retryAfterSeconds: 86_400 }, 3600_000, 3600_000],
   ['no wait', {}, 500, 1000],
   ['a wait shorter than the backoff', { retryAfterSeconds: 0.1 }, 500, 1000],
-])('after a failure that asks for %s, it is due then and not before', (_what, details, least, most) => {
+])('after a failure that asks for %s, a retry is due at the logged time', (_what, details, least, most) => {
   let inMs = 0;
   let now = NOW;
   const asked = new Retries({

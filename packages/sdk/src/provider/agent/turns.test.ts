@@ -20,7 +20,7 @@ describe('turns', () => {
   };
   const each = (consumer: string, count: number) => Array<string>(count).fill(consumer);
 
-  it('come to a second consumer at the next free place, however much the first one asks', async () => {
+  it('are given to another consumer at the next free place, regardless of the requests of the first one', async () => {
     const turns = createTurns(2);
     ask(turns, ...each('a', 1000), 'b', ...each('c', 2));
     for (let i = 0; i < 8; i++) {
@@ -31,7 +31,7 @@ describe('turns', () => {
     expect(begun).toEqual(['a', 'a', 'b', 'c', 'a', 'c', 'a', 'a', 'a', 'a']);
   });
 
-  it('never fill more places than there are, though one is given back twice', async () => {
+  it('never exceed the number of places, even if one is released twice', async () => {
     const turns = createTurns(2);
     ask(turns, ...each('a', 5));
     await immediate();
@@ -48,7 +48,7 @@ describe('turns', () => {
 });
 
 describe('bounds', () => {
-  it('admit so many for each key, and say once when half of them have ended', () => {
+  it('admit up to the limit for each key, and report room once when half of them have ended', () => {
     let rooms = 0;
     const bounds = createBounds(() => rooms++);
     const admitted = (key: string) => Array.from({ length: 80 }, () => bounds.admit(key, 8)).filter(Boolean);

@@ -61,7 +61,7 @@ const BAD = [
 ];
 
 it.each([...GOOD, ...BAD].map((filter) => [filter.slice(0, 60), filter]))(
-  '%s',
+  'consumer and provider have the same result for the filter %s',
   async (_, expression = '') => {
     const here = filterProblem(expression, published);
     const there = await compile({ expression, attributes: ATTRIBUTES }).then(

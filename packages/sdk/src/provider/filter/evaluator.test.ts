@@ -35,7 +35,7 @@ function noise(length: number): string {
 }
 
 describe('the process that evaluates filters', () => {
-  it('gives what the filter gives, and the errors of a filter', async () => {
+  it('returns the matches of a filter, and rejects with the errors of a filter', async () => {
     expect(
       await evaluate("s == 'a' && i > 1", [
         ['a', 2n],
@@ -60,7 +60,7 @@ describe('the process that evaluates filters', () => {
     ['too long', SLOW],
     ['too much memory', LARGE],
   ])(
-    'is killed where it takes %s, and neither this process nor other requests notice',
+    'is killed if it takes %s, without blocking this process or failing other requests',
     async (_title, { expression, row }) => {
       const began = performance.now();
       let longest = 0;
@@ -84,7 +84,7 @@ describe('the process that evaluates filters', () => {
   );
 
   it.runIf(process.platform === 'linux')(
-    'ends with the process that started it, whatever it does then',
+    'exits if its parent process is killed, even during an evaluation',
     async () => {
       const program = `
       import { match } from ${EVALUATOR};
@@ -113,7 +113,7 @@ describe('the process that evaluates filters', () => {
     },
   );
 
-  it('does not keep the process that started it from ending', async () => {
+  it('does not keep its parent process alive', async () => {
     const program = `
       import { compile } from ${EVALUATOR};
       console.log((await compile({ expression: 'i > 1', attributes: { i: 'int' } })).cost > 0);`;

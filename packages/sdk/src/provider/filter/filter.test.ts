@@ -50,7 +50,7 @@ describe('a filter', () => {
     ['since.getHours() == 2', { since: new Date('2024-03-31T02:30:00Z') }, true],
     ['timestamp(1) == since', { since: new Date(1000) }, true],
     ['string(age) == "5"', { age: 5n }, true],
-  ])('decides %s', (filter, values, expected) => {
+  ])('evaluates %s', (filter, values, expected) => {
     expect(matches(filter, values)).toBe(expected);
   });
 
@@ -82,7 +82,7 @@ describe('a filter', () => {
     ['int(gender) == 0', { gender: '' }],
     ['double(gender) != 1.0', { gender: 'x' }],
     ['dyn(gender) > 5', { gender: 'a' }],
-  ])('does not match where it fails, and neither does its opposite: %s', (filter, values) => {
+  ])('does not match if its evaluation fails, and neither does its negation: %s', (filter, values) => {
     expect(matches(filter, values)).toBe(false);
     expect(matches(`!(${filter})`, values)).toBe(false);
   });
@@ -125,7 +125,7 @@ describe('a filter', () => {
     'constructor == 1',
     '__proto__ == 1',
     'toString()',
-  ])('knows only the attributes there are: %s', (filter) => {
+  ])('is rejected for an unknown attribute or function: %s', (filter) => {
     const error = refusal(filter);
     if (filter !== 'toString()') expect(error.code).toBe('FILTER_ATTRIBUTE');
   });
@@ -135,13 +135,13 @@ describe('a filter', () => {
     ['deep brackets', `${'('.repeat(16_000)}true${')'.repeat(16_000)}`],
     ['deep operators', `${'age + '.repeat(200)} age == 1`],
     ['long lists', `age in ${listOf(1001)}`],
-    ['loops in loops', `${listOf(300)}.all(a, ${listOf(300)}.all(b, a + b == age))`],
+    ['nested loops', `${listOf(300)}.all(a, ${listOf(300)}.all(b, a + b == age))`],
     ['text that doubles', "['x'].map(a, a + a).map(a, a + a) == [gender]"],
     ['a list that doubles', '[[1]].map(a, a + a).exists(a, size(a) == age)'],
     ['a long pattern', `gender.matches('${'a?'.repeat(600)}')`],
     ['a pattern that explodes', "gender.matches('((a{100}){100}){100}')"],
-    ['half a character', "gender == '\ud800'"],
-  ])('is rejected when it is hostile: %s', (_title, filter) => {
+    ['an unpaired surrogate', "gender == '\ud800'"],
+  ])('is rejected if it is hostile: %s', (_title, filter) => {
     // Without the limits, filters like these could take minutes or exhaust the memory. The last filter costs little,
     // but is invalid because its text has an unpaired surrogate.
     expect(refusal(filter)).toBeInstanceOf(FilterError);
@@ -151,7 +151,7 @@ describe('a filter', () => {
     expect(matches("gender.matches('^(a+)+$')", { gender: `${'a'.repeat(50_000)}b` })).toBe(false);
   });
 
-  it('pushes down what maps to SQL and keeps the rest', () => {
+  it('pushes down the conditions that SQL supports, and keeps the rest', () => {
     const { sql, rest } = compileFilter("age > 3 && gender.matches('F')", ATTRIBUTES).pushDown(duckdb);
     const bound: unknown[] = [];
     const text = sql!({

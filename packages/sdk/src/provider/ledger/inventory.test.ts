@@ -27,7 +27,7 @@ function read() {
   }
 }
 
-it('a reference is confirmed before the agent first runs, while it runs, and once', () => {
+it('a reference can be confirmed before and while the agent runs, and is stored once', () => {
   confirmReferences(path, ['spring']);
   const ledger = openLedger(path, BUDGET);
   expect([ledger.isConfirmed('spring'), ledger.isConfirmed('summer')]).toEqual([true, false]);
@@ -38,7 +38,7 @@ it('a reference is confirmed before the agent first runs, while it runs, and onc
   ledger.close();
 });
 
-it('a held question keeps the time since when it is, whatever it is about now', () => {
+it('a held question keeps its start time if its references change, and can be removed', () => {
   const ledger = openLedger(path, BUDGET);
   const about = (requisition: string, references: string[]) =>
     ledger.held.set({ requisition, measurementConsumer: 'measurementConsumers/acme', references });
@@ -58,7 +58,7 @@ it('a held question keeps the time since when it is, whatever it is about now', 
   ledger.close();
 });
 
-it('a ledger of schema 4 is updated by the confirmation, and a later one is left alone', () => {
+it('confirmReferences updates a ledger of schema 4, and rejects an unknown later schema', () => {
   openLedger(path, BUDGET).close();
   const database = new DatabaseSync(path);
   database.exec(`

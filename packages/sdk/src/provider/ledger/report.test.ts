@@ -34,7 +34,7 @@ function read() {
   }
 }
 
-it('folds equal days into ranges, and tells what is left of them', () => {
+it('the budget report combines equal consecutive days in ranges, with their remaining budget', () => {
   ledger.begin(requisition(1), on('spring', [1, 2, 3, 5], { epsilon: 0.25 }));
   ledger.begin(requisition(2), [...on('spring', [3], { rho: 0.4 }), ...on('summer', [4], { rho: 0.1 })]);
   const { ranges, limit } = read().budget;
@@ -58,7 +58,7 @@ it('folds equal days into ranges, and tells what is left of them', () => {
   expect(ledger.ranges()).toEqual(ranges);
 });
 
-it('tells what each consumer and measurement spent, and how often the last one could be repeated', () => {
+it('the budget report lists spending by consumer and measurement, and possible repeats of the last one', () => {
   ledger.begin(requisition(1), on('spring', [1, 2], { epsilon: 0.25 }), measurement('acme', 1));
   ledger.begin(requisition(2), on('spring', [1], { epsilon: 0.125 }), measurement('acme', 2));
   ledger.begin(requisition(3), on('spring', [2, 3], { epsilon: 0.25 }), measurement('globex', 3));
@@ -78,7 +78,7 @@ it('tells what each consumer and measurement spent, and how often the last one c
   expect(moreLikeTheLast).toBe(2);
 });
 
-it('has the last responses and the status of the agent, without their content', () => {
+it('the reader returns the last responses without their content, and the status of the agent', () => {
   const refusal = { justification: 'SPEC_INVALID', message: 'no' } as const;
   ledger.commit(requisition(1), { refusal }, measurement('acme', 1));
   ledger.begin(requisition(2), []);

@@ -74,7 +74,7 @@ describe('a ledger of schema 1', () => {
     database.close();
   });
 
-  it('keeps its responses, and what it spent counts against every reference on its day', () => {
+  it('keeps its responses, and its charges count against every reference on their day', () => {
     expect(() => readLedger(path)).toThrow('start its agent once');
     ledger = openLedger(path, BUDGET);
     expect([1, 2, 3].map((id) => ledger.response(named(id)))).toEqual([
@@ -97,7 +97,7 @@ describe('a ledger of schema 1', () => {
     expect(ledger.spending()).toHaveLength(5);
   });
 
-  it('is left as it was when the update fails half way', () => {
+  it('is unchanged if its update fails', () => {
     const database = new DatabaseSync(path);
     database.exec('CREATE TABLE totals_1 (x)');
     database.close();
@@ -145,7 +145,7 @@ describe('a ledger of schema 2', () => {
     INSERT INTO charges VALUES ('${named(1)}', 'spring', '2026-07-28', 600000000, 0, 0);
     INSERT INTO totals VALUES ('spring', '2026-07-28', 600000000, 0, 0);`;
 
-  it('keeps its responses and what it spent, and takes uploads and rejections from then on', () => {
+  it('keeps its responses and charges, and accepts uploads and rejections after the update', () => {
     const database = new DatabaseSync(path);
     database.exec(VERSION_2);
     database.close();
@@ -224,7 +224,7 @@ describe('a ledger of schema 6', () => {
     { reference: 'spring', day: '2026-07-28', slice: SLICE, cost: costInUnits({ epsilon }) },
   ];
 
-  it('loses no charge: what it spent counts for everybody, and so for people in every slice', () => {
+  it('loses no charge: old charges count for the people of every slice', () => {
     const database = new DatabaseSync(path);
     database.exec(VERSION_6);
     database.close();

@@ -27,8 +27,8 @@ async function verify(spoiled: SpoiledLegions = {}) {
   return verifyRequisition(await world.requisition(draft), world.context(context));
 }
 
-describe('a good requisition of a computation on sketches', () => {
-  it('is verified, and gives what a sketch needs', async () => {
+describe('a valid requisition of a computation on sketches', () => {
+  it('is verified, and returns the inputs of a sketch', async () => {
     const keys = RING.map((duchy) => world.ring.keys[duchy]!.publicKey);
     expect(await verify()).toMatchObject({
       name: `${PROVIDER}/requisitions/r1`,
@@ -42,14 +42,14 @@ describe('a good requisition of a computation on sketches', () => {
     });
   });
 
-  it('may be about frequencies, up to what the duchies count', async () => {
+  it('may request frequencies up to the maximum of the duchies', async () => {
     const spec = frequencySpec(10) as SpoiledLegions;
     expect(await verify({ ...spec, protocol: 'liquidLegionsV2' })).toMatchObject({
       liquidLegions: { protocol: 'liquidLegionsV2', config: FREQUENCY_LEGIONS },
     });
   });
 
-  it('may have any worker take the upload, and one worker alone', async () => {
+  it('may name any worker for the upload, and may have only one worker', async () => {
     expect((await verify({ fulfillingDuchy: BETA })).liquidLegions).toMatchObject({ fulfillingDuchy: BETA });
     const { [BETA!]: _, ...signed } = world.ring.signed;
     const alone: SpoiledLegions = { config: { workers: [ALPHA!] } };
@@ -62,7 +62,7 @@ describe('a good requisition of a computation on sketches', () => {
     });
   });
 
-  it('may be without noise, or with other noise, where the provider accepts that', async () => {
+  it('may have no noise or geometric noise if the provider accepts it', async () => {
     for (const noiseMechanism of ['NONE', 'GEOMETRIC'] as const) {
       const settings = { noiseMechanisms: [noiseMechanism] };
       expect(await verify({ config: { noiseMechanism }, settings })).toMatchObject({
@@ -78,8 +78,8 @@ describe('a good requisition of a computation on sketches', () => {
   });
 });
 
-describe('a requisition of a computation on sketches is refused when', () => {
-  it.each(SPOILED_LEGIONS)('%s (%s)', async (_what, justification, says, spoil) => {
+describe('an invalid requisition of a computation on sketches', () => {
+  it.each(SPOILED_LEGIONS)('is refused if %s (%s)', async (_what, justification, says, spoil) => {
     const refusal = await verify(await spoil(world)).catch((error) => error);
     expect(refusal).toBeInstanceOf(RefusalError);
     expect(refusal.justification).toBe(justification);

@@ -26,8 +26,8 @@ async function verify(spoiled: SpoiledComputation = {}) {
   return verifyRequisition(await world.requisition(draft), world.context(context));
 }
 
-describe('a good requisition of a computation', () => {
-  it('is verified, and gives what a share needs', async () => {
+describe('a valid requisition of a share shuffle', () => {
+  it('is verified, and returns the inputs of a share', async () => {
     expect(await verify()).toMatchObject({
       name: `${PROVIDER}/requisitions/r1`,
       shareShuffle: {
@@ -44,26 +44,26 @@ describe('a good requisition of a computation', () => {
     });
   });
 
-  it('may have the workers the other way around', async () => {
+  it('may have the workers in reverse order', async () => {
     const config = { firstWorker: BETA!, secondWorker: ALPHA! };
     expect((await verify({ config })).shareShuffle).toMatchObject({ fulfillingDuchy: ALPHA, peer: BETA });
   });
 
-  it('may have the other worker take the upload, for whose key the share is encrypted then', async () => {
+  it('may name the other worker for the upload, with the keys of the workers swapped', async () => {
     expect((await verify({ fulfillingDuchy: BETA })).shareShuffle).toMatchObject({
       ...{ fulfillingDuchy: BETA, fulfillingKeyset: world.peerKeys.publicKeyset },
       ...{ peer: ALPHA, peerKeyset: world.workerKeys.publicKeyset },
     });
   });
 
-  it('may have a sampling interval that goes on at 0', async () => {
+  it('may have a sampling interval that wraps around 1', async () => {
     const vidSamplingInterval = { start: 0.75, width: 0.5 };
     expect(await verify({ spec: { vidSamplingInterval } })).toMatchObject({
       vidSampling: vidSamplingInterval,
     });
   });
 
-  it('may be about a population that is written in other ranges', async () => {
+  it('may have a population with the same VIDs in other ranges', async () => {
     const vidRanges = [
       { start: 6, end: 10 },
       { start: 1, end: 5 },
@@ -72,22 +72,22 @@ describe('a good requisition of a computation', () => {
     expect(verified.shareShuffle!.vidRanges).toEqual(vidRanges.toReversed());
   });
 
-  it('may be about any population, and without noise, where the provider accepts that', async () => {
+  it('may have any population and no noise if the provider accepts both', async () => {
     const vidRanges = [{ start: 5, end: 7 }];
     const config = { noiseMechanism: 'NONE', populationFingerprint: fingerprintOf(vidRanges) } as const;
     const settings = { populations: 'unchecked', noiseMechanisms: ['NONE'] } as const;
     expect((await verify({ vidRanges, config, settings })).shareShuffle).toMatchObject({ vidRanges });
   });
 
-  it('may be of duchies that share a root, where their certificates name them', async () => {
+  it('may be of duchies that share a root if their certificates name them', async () => {
     const { rootPem } = world.settings.duchies[ALPHA!]!;
     const duchies = { ...world.settings.duchies, 'duchies/delta': { rootPem } };
     expect((await verify({ settings: { duchies } })).shareShuffle).toMatchObject({ fulfillingDuchy: ALPHA });
   });
 });
 
-describe('a requisition of a computation is refused when', () => {
-  it.each(SPOILED_COMPUTATIONS)('%s (%s)', async (_what, justification, says, spoil) => {
+describe('an invalid requisition of a share shuffle', () => {
+  it.each(SPOILED_COMPUTATIONS)('is refused if %s (%s)', async (_what, justification, says, spoil) => {
     const refusal = await verify(await spoil(world)).catch((error) => error);
     expect(refusal).toBeInstanceOf(RefusalError);
     expect(refusal.justification).toBe(justification);
@@ -98,7 +98,7 @@ describe('a requisition of a computation is refused when', () => {
     ['is of an older duchy', 'DUCHY_KEY_UNBOUND', 'BINDING_MISSING'],
     ['was made for another computation', 'DUCHY_TERMS_DIFFER', 'BINDING_MISMATCH'],
     ['was made under other terms', 'DUCHY_TERMS_DIFFER', 'TERMS_DIFFER'],
-  ])('a key %s, with a code of its own', async (_what, code, says) => {
+  ])('is refused with a specific code if a key %s', async (_what, code, says) => {
     const rows = SPOILED_COMPUTATIONS.filter((row) => row[2] === says);
     expect(rows.length).toBeGreaterThan(1);
     for (const [, , , spoil] of rows) {
@@ -107,20 +107,20 @@ describe('a requisition of a computation is refused when', () => {
   });
 });
 
-describe('a requisition of a computation is not refused, but waits, when', () => {
-  it('its duchies are not ready', async () => {
+describe('a requisition of a share shuffle that cannot be verified for now', () => {
+  it('waits until its duchies are ready', async () => {
     const { draft } = await spoiledComputation(world, { relayed: { duchies: undefined } as never });
     expect(awaitsDuchies(await world.requisition(draft))).toBe(true);
     expect(awaitsDuchies(await world.requisition((await spoiledComputation(world)).draft))).toBe(false);
     expect(awaitsDuchies(await world.requisition())).toBe(false);
   });
 
-  it('the certificate of a duchy is not valid yet: clocks differ', async () => {
+  it('is not refused if the certificate of a duchy is not valid yet', async () => {
     const error = await verify({ now: NOW - 7200_000 }).catch((error) => error);
     expect(error).toMatchObject({ name: 'ConsentError', code: 'CERTIFICATE_NOT_YET_VALID' });
   });
 
-  it.each(['fetchCertificate', 'fetchPopulation'] as const)('%s fails for now', async (fetch) => {
+  it.each(['fetchCertificate', 'fetchPopulation'] as const)('is not refused if %s fails', async (fetch) => {
     const { draft, context } = await spoiledComputation(world);
     const error = new ExchangeError('UNAVAILABLE', 'later');
     const fails = () => Promise.reject(error);

@@ -30,7 +30,7 @@ function complete(marked: string): [labels: string[], text: string | undefined] 
   return [items.map(({ label }) => label), first && text.slice(0, from) + first.insert + text.slice(to)];
 }
 
-it('merges the attributes of publishers, and knows which publishers have them', () => {
+it('offeredAttributes merges the attributes of publishers, and lists the publishers of each', () => {
   expect(OFFERED.map(({ name, publishers }) => [name, publishers.length])).toEqual([
     ['device', 2],
     ['age', 1],
@@ -58,7 +58,7 @@ it.each<[string, string[], string | undefined]>([
   expect(complete(marked)).toEqual([labels, text]);
 });
 
-it('writes example values in the form of their type', () => {
+it('literalsOf formats example values by type, and skips values that do not fit the type', () => {
   expect(literalsOf({ name: 'a', type: 'STRING', exampleValues: ['say "hi" \\ bye'] })).toEqual([
     '"say \\"hi\\" \\\\ bye"',
   ]);
@@ -76,7 +76,7 @@ it.each<[string, string, string | undefined]>([
   ['devcie == "phone"', 'There is no attribute devcie.', 'device == "phone"'],
   ['device == "phone', 'The text has no closing quote.', 'device == "phone"'],
   ['device.startWith("p")', 'There is no function startWith.', 'device.startsWith("p")'],
-])('mends %s', (text, message, mended) => {
+])('suggests a fix for %s', (text, message, mended) => {
   const problem = problemOf(text, GROUPS, filterProblem);
   expect([problem?.message, problem?.fix?.text]).toEqual([message, mended]);
 });
@@ -100,7 +100,7 @@ it('checks only the syntax if no publisher lists its attributes', () => {
   expect(problemOf('anything = 1', silent, filterProblem)?.fix?.text).toBe('anything == 1');
 });
 
-it('splits any text without losing a character', () => {
+it('tokensOf splits a text without losing a character', () => {
   for (const text of ['', '😀 "a\\"b', "x.y. == 'z", 'a\n\n&& | @', '"\\']) {
     expect(
       tokensOf(text)

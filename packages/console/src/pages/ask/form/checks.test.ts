@@ -56,12 +56,12 @@ describe('a measurement', () => {
 
   it('needs a publisher', () => expect(block(askWith({ picked: [] }))).toBe('Pick a publisher'));
 
-  it('waits for its check', () => {
+  it('cannot be sent while it is being checked', () => {
     const { planned } = askWith();
     expect(block(askWith({ planned: { ...planned, isCurrent: false } }))).toBe('Being checked');
   });
 
-  it('is held by a wrong filter, a failed plan, a finding and rejected duchies', () => {
+  it('is blocked by an invalid filter, a failed plan, a finding or unaccepted duchies', () => {
     expect(block(askWith({ filterProblem: { message: 'Wrong.', line: 1, column: 8 } }))).toBe(
       'Fix the filter',
     );
@@ -76,7 +76,7 @@ describe('a measurement', () => {
     expect(block(askWith({ plan: { rejection } }))).toBe('You do not accept its duchies');
   });
 
-  it('is not held by a warning, or by a choice of the exchange', () => {
+  it('is not blocked by a warning, or by a finding about the protocol', () => {
     const finding = { code: 'REACH_NOT_DEDUPLICATED', field: 'f', message: 'Alone.', remedy: 'Read.' };
     const ask = askWith({ plan: { findings: [finding], duchies: [], warnings: ['Noisy.'] } });
     expect(block(ask)).toBeUndefined();
@@ -84,7 +84,7 @@ describe('a measurement', () => {
     expect(titles({ ...ask, form: { ...DEFAULTS, protocol: 'direct' } })).not.toContain('warn: Alone.');
   });
 
-  it('names the publishers that have not recorded a day, those with the same days together', () => {
+  it('has a warning for publishers that have not recorded a day, grouped by the same days', () => {
     const days = { from: '2026-10-28', until: '2026-10-30' };
     expect(titles(askWith({ days }))[0]).toBe('warn: P1 and P2 have not recorded Oct 29 to Oct 30');
     expect(checksOf(askWith({ days }))[0]!.detail).toBe('Nothing is counted there on these days.');
@@ -101,7 +101,7 @@ describe('a measurement', () => {
     expect(checksOf(later)[0]!.detail).toBe('The answer may be deferred until these days are complete.');
   });
 
-  it('leaves out days at the end that are not recorded', () => {
+  it('can leave out unrecorded days at the end of its interval', () => {
     const { publishers } = askWith();
     const rest = (from: string, until: string) => unrecordedOf(publishers, { from, until }, NOW)[0]?.rest;
     expect(rest('2026-10-20', '2026-10-30')).toEqual({ from: '2026-10-20', until: '2026-10-28' });
@@ -110,7 +110,7 @@ describe('a measurement', () => {
   });
 });
 
-it('knows how long half of the measurements took', () => {
+it('usualTimes returns the median duration of succeeded measurements by protocol', () => {
   const took = (seconds: number, protocolConfig = { direct: {} }) =>
     ({
       state: 'SUCCEEDED',

@@ -14,7 +14,7 @@ const GROUPS = [group('streamly', 'v'), group('chirper', 'w'), group('streamly',
 const DAYS = { from: '2026-10-01', until: '2026-10-28' };
 const INTERVAL = { start: '2026-10-01T00:00:00Z', end: '2026-10-29T00:00:00Z' };
 
-it('asks each publisher for its own event groups', () => {
+it('requestOf asks each publisher for its own event groups', () => {
   const form = { ...DEFAULTS, title: ' Autumn ', filter: 'device == "phone"' };
   expect(requestOf(form, GROUPS, DAYS)).toEqual({
     type: 'reach',
@@ -39,7 +39,7 @@ it('asks each publisher for its own event groups', () => {
   });
 });
 
-it('has only the parameters of its type', () => {
+it('requestOf includes only the parameters of the measurement type', () => {
   const parameters = (type: typeof DEFAULTS.type) => {
     const form = { ...DEFAULTS, type, protocol: 'direct', sampleWidth: 0.5 } as const;
     const { dataProviders: _, type: __, ...rest } = requestOf(form, GROUPS, DAYS);
@@ -52,7 +52,7 @@ it('has only the parameters of its type', () => {
   expect(parameters('population')).toEqual([]);
 });
 
-it('counts people of a population without event groups and days', () => {
+it('requestOf includes no event groups and days for a population', () => {
   const form = { ...DEFAULTS, type: 'population', filter: 'age_group == "55+"' } as const;
   expect(requestOf(form, GROUPS, DAYS).dataProviders[0]).toEqual({
     name: 'dataProviders/streamly',
@@ -61,7 +61,7 @@ it('counts people of a population without event groups and days', () => {
 });
 
 it.each(['reach', 'reachAndFrequency', 'impression', 'duration'] as const)(
-  'repeats a question of %s',
+  'formOf restores the form of a %s question',
   (type) => {
     const form = {
       ...DEFAULTS,
@@ -82,7 +82,7 @@ it.each(['reach', 'reachAndFrequency', 'impression', 'duration'] as const)(
   },
 );
 
-it('says what it cannot repeat', () => {
+it('formOf returns a note for each part of a question that the form cannot represent', () => {
   const asked = requestOf(DEFAULTS, GROUPS, DAYS) as Question;
   const [first, ...others] = asked.dataProviders;
   const [one, ...more] = first!.eventGroups!;

@@ -19,19 +19,19 @@ const ids = (rows: Row[]) => rows.map(({ name }) => Number(name.at(-1)));
 
 const LOADED = [row(5), row(4), row(3)];
 
-it('replaces a row by a later version, and keeps it if what arrives is older', () => {
+it('merged replaces a row by a later version, but not by an older one', () => {
   const later = row(4, { state: 'SUCCEEDED', updateTime: '2026-02-01T00:00:00Z' });
   expect(merged(LOADED, changes(later), {}, false)[1]!.state).toBe('SUCCEEDED');
   const earlier = row(4, { state: 'FAILED', updateTime: '2025-01-01T00:00:00Z' });
   expect(merged(LOADED, changes(earlier), {}, false)[1]!.state).toBe('COMPUTING');
 });
 
-it('puts a new row first, and leaves out a row of a page that is not loaded', () => {
+it('merged puts a new row first, and leaves out a row of a page that is not loaded', () => {
   expect(ids(merged(LOADED, changes(row(6), row(1)), {}, false))).toEqual([6, 5, 4, 3]);
   expect(ids(merged(LOADED, changes(row(1)), {}, true))).toEqual([5, 4, 3, 1]);
 });
 
-it('removes what no longer matches the filter, and adds what matches now in its place', () => {
+it('merged removes rows that no longer match the filter, and inserts rows that match now', () => {
   const done = row(4, { state: 'SUCCEEDED', updateTime: '2026-02-01T00:00:00Z' });
   expect(ids(merged(LOADED, changes(done), { states: ['COMPUTING'] }, false))).toEqual([5, 3]);
   const only = [row(5), row(3)];
@@ -39,7 +39,7 @@ it('removes what no longer matches the filter, and adds what matches now in its 
   expect(ids(merged(LOADED, changes(row(6)), { reference: 'x' }, true))).toEqual([]);
 });
 
-it('finds the last change', () => {
+it('lastUpdate returns the latest update time, or an empty string without rows', () => {
   expect(lastUpdate([row(2), row(7), row(1)])).toBe('2026-01-07T00:00:00Z');
   expect(lastUpdate([])).toBe('');
 });

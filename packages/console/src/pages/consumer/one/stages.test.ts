@@ -34,7 +34,7 @@ const REPORTS = [
   report(BETA, 'SHUFFLE_PHASE', '14:58:48', 0.64, { attempt: 2 }),
 ];
 
-it('has a lane for each duchy: received, done, running, waiting, and not its part', () => {
+it('lanesOf returns a lane for each duchy with the state of each stage', () => {
   const about = {
     protocolConfig,
     state: 'COMPUTING',
@@ -52,7 +52,7 @@ it('has a lane for each duchy: received, done, running, waiting, and not its par
   ]);
 });
 
-it('has none for a measurement that publishers answer alone', () => {
+it('lanesOf returns undefined for a direct measurement', () => {
   const about = {
     protocolConfig: { direct: {} },
     state: 'COMPUTING',
@@ -63,7 +63,7 @@ it('has none for a measurement that publishers answer alone', () => {
   expect(lanesOf(about, nameOf, NOW)).toBeUndefined();
 });
 
-it('tells what happened, oldest first, and finds the problems', () => {
+it('momentsOf lists events oldest first, and problemsOf returns the problems among them', () => {
   const measurement = 'measurementConsumers/acme/measurements/m1';
   const step = (resource: string, cause: string, time: string) => ({
     resource,

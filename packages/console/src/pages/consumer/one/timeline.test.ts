@@ -6,7 +6,7 @@ const MEASUREMENT = 'measurementConsumers/a/measurements/m';
 const nameOf = (name: string) => name.split('/').at(-1)!;
 const at = (second: number) => `2026-01-01T00:00:0${second}Z`;
 
-it('gives a finding to the party that it is about, and not to others who did the same', () => {
+it('momentsOf shows a finding only in the line of the party that it is about', () => {
   const requisitions = ['p', 'q'].map((id) => ({
     name: `${MEASUREMENT}/requisitions/${id}`,
     dataProvider: id,
@@ -23,7 +23,7 @@ it('gives a finding to the party that it is about, and not to others who did the
   ]);
 });
 
-it('says once that duchies made keys and received the data, in one line for all of them', () => {
+it('momentsOf shows each step of the duchies once, in one line for all duchies', () => {
   const duchies = ['duchies/beta', 'duchies/alpha'];
   const transitions = duchies.flatMap((duchy) => [
     { resource: `${duchy}/computations/m`, time: at(1), cause: 'parametersSet' },

@@ -49,7 +49,7 @@ const report = (time: string, progress: number, attempt = 1): Progress => ({
 const why = (explanation: Explanation, requisitions: Requisition[] = [], reports: Progress[] = []) =>
   whyItWaits(explanation, { requisitions, reports, protocolConfig, nameOf, now: NOW })!;
 
-it('names who is waited for, since when, until when, and that nobody has to act', () => {
+it('whyItWaits shows the awaited party, since when, the deadline, and that there is nothing to do', () => {
   expect(why(waiting(wait('ASKED')))).toMatchObject({
     tone: 'run',
     chip: 'Waits for Chirper',
@@ -60,7 +60,7 @@ it('names who is waited for, since when, until when, and that nobody has to act'
   });
 });
 
-it('says when a publisher will have the data, in its own words', () => {
+it('whyItWaits shows the date of a deferral, and quotes its reason', () => {
   const deferral = { reason: 'events of November 15 come late', until: '2026-11-18T02:00:00Z' };
   const requisition = { dataProvider: CHIRPER, state: 'UNFULFILLED', deferral } as Requisition;
   expect(why(waiting(wait('DEFERRED')), [requisition])).toMatchObject({
@@ -70,7 +70,7 @@ it('says when a publisher will have the data, in its own words', () => {
   });
 });
 
-it('is calm about data for the duchies for ten minutes', () => {
+it('whyItWaits warns about an upload that is missing for 11 minutes, but not for 30 seconds', () => {
   expect(why(waiting(wait('UPLOAD_MISSING')))).toMatchObject({
     tone: 'run',
     title: 'Chirper was asked 30 s ago',
@@ -79,7 +79,7 @@ it('is calm about data for the duchies for ten minutes', () => {
   expect(late).toMatchObject({ tone: 'warn', title: 'Chirper has not sent its data yet' });
 });
 
-it('says how far a duchy is, and how long the rest takes at its speed', () => {
+it('whyItWaits shows the progress of a duchy and the estimated remaining time', () => {
   const setUp = { ...report('14:57:00', 1), stage: 'SETUP_PHASE' };
   const reports = [setUp, report('14:58:00', 0.1), report('14:59:00', 0.5), report('14:59:30', 0.7)];
   const running = why(waiting(wait('STAGE_RUNNING', { party: BETA })), [], reports);
@@ -88,7 +88,7 @@ it('says how far a duchy is, and how long the rest takes at its speed', () => {
   expect(silent.title).toBe('Beta is shuffling');
 });
 
-it('tells the other waits in the words of the exchange, with names for people', () => {
+it('whyItWaits shows other waits with the text of the exchange and display names', () => {
   const offline = why(waiting(wait('OFFLINE'), wait('ASKED', { party: 'dataProviders/streamly' })));
   expect(offline.text).toBe('Chirper owes the request. It waits for Streamly as well.');
   expect(offline.todo).toBe('Ask Chirper.');
@@ -114,7 +114,7 @@ const ended = (code: NonNullable<Explanation['ending']>['code']): Explanation =>
   ending: { code, detail: `${CHIRPER} did it.`, remedy: '' },
 });
 
-it('names the day whose budget is used up', () => {
+it('whyItEnded names the day whose budget is used up', () => {
   const message = 'BUDGET_EXCEEDED at events[0], day 31';
   expect(refusedDay(message, QUESTION, CHIRPER)?.toISOString().slice(0, 10)).toBe('2026-10-31');
   const about = { requisitions: [refused(message)], question: QUESTION, nameOf };
@@ -125,7 +125,7 @@ it('names the day whose budget is used up', () => {
   });
 });
 
-it('quotes a refusal that has no code, and says nothing about a success', () => {
+it('whyItEnded quotes a refusal without a code, and returns undefined for a success', () => {
   const about = { requisitions: [refused('<b>no</b>')], question: undefined, nameOf };
   expect(whyItEnded(ended('REFUSED'), about)!.quote).toBe('<b>no</b>');
   expect(whyItEnded(ended('SUCCEEDED'), about)).toBeUndefined();

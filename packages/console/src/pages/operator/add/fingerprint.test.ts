@@ -3,13 +3,13 @@ import { compareFingerprints } from './fingerprint.ts';
 
 const COMPUTED = Array.from({ length: 32 }, (_, i) => (i + 160).toString(16).toUpperCase()).join(':');
 
-it('accepts the fingerprint however it is written', () => {
+it('compareFingerprints ignores separators and case', () => {
   for (const typed of [COMPUTED, COMPUTED.replaceAll(':', ''), COMPUTED.toLowerCase().replaceAll(':', ' ')]) {
     expect(compareFingerprints(typed, COMPUTED)).toEqual({ state: 'same' });
   }
 });
 
-it('tells an unfinished fingerprint from a wrong one, and a slip from another certificate', () => {
+it('compareFingerprints counts the digits of an incomplete fingerprint, or the differing pairs', () => {
   expect(compareFingerprints('', COMPUTED)).toEqual({ state: 'incomplete', digits: 0, isHex: true });
   expect(compareFingerprints('A0:A1:G', COMPUTED)).toEqual({ state: 'incomplete', digits: 5, isHex: false });
   expect(compareFingerprints(`${COMPUTED}00`, COMPUTED)).toMatchObject({ state: 'incomplete', digits: 66 });

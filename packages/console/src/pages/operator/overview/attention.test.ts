@@ -20,12 +20,12 @@ const healthy = (name: string, changes: Partial<PartyHealth> = {}): PartyHealth 
 const titles = (health: PartyHealth[], doctor?: Doctor, status?: ExchangeStatus) =>
   attentionOf(health, doctor, status, NOW).map(({ party, title }) => `${party?.label ?? ''} ${title}`.trim());
 
-it('is empty while all is well, also for a consumer that nobody waits for', () => {
+it('attentionOf returns nothing for healthy parties, and for a consumer last seen three days ago', () => {
   const away = { lastSeen: inDays(-3), open: { count: 2 } };
   expect(titles([healthy('dataProviders/a'), healthy('measurementConsumers/b', away)])).toEqual([]);
 });
 
-it('puts what stops work before what will stop it', () => {
+it('attentionOf lists a silent party and an expired certificate before warnings', () => {
   const health = [
     healthy('dataProviders/soon', { certificate: { name: 'x', notAfter: inDays(38), daysLeft: 38 } }),
     healthy('dataProviders/off', { state: 'SUSPENDED' }),
@@ -44,7 +44,7 @@ it('puts what stops work before what will stop it', () => {
   ]);
 });
 
-it('lists the findings of the doctor, and replicas of another version', () => {
+it('attentionOf lists the findings of the doctor, errors first, and replicas of another version', () => {
   const finding = { check: 'c', rows: 1, examples: [], remedy: 'Do it.' };
   const doctor: Doctor = {
     running: false,

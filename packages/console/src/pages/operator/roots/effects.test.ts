@@ -4,7 +4,7 @@ import { effectOfRemoval } from './effects.ts';
 
 const rootOf = (id: string, party?: string) => ({ name: `trustedRoots/${id}`, party }) as TrustedRoot;
 
-it('says which certificates a removed root leaves without a check', () => {
+it('effectOfRemoval describes how certificates are checked after a root is removed', () => {
   const [own, other, general, second] = [
     rootOf('1', 'duchies/a'),
     rootOf('2', 'duchies/a'),

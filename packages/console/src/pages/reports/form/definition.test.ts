@@ -18,8 +18,8 @@ function defined(form: Partial<ReportForm> = {}, picked = PICKED) {
   return definitionOf(whole, { segments: segmentsOf(whole, picked), days, title: 'Autumn' });
 }
 
-describe('a form', () => {
-  it('becomes a definition that can be planned', () => {
+describe('a report form', () => {
+  it('becomes a definition without problems', () => {
     for (const picked of [PICKED, PICKED.slice(0, 2), PICKED.slice(0, 1)]) {
       expect(readDefinition(defined({}, picked)).problems).toBeUndefined();
       expect(readDefinition(defined({ segmentsBy: 'eventGroup' }, picked)).problems).toBeUndefined();
@@ -48,17 +48,17 @@ describe('a form', () => {
     expect(Object.keys(defined({}, hostile).segments)).toEqual(['s_9_b', 's_9_b_2', 'all_2']);
   });
 
-  it('counts until the end of the last day', () => {
+  it('has an interval that includes the last day', () => {
     expect(defined().interval).toEqual({ start: '2026-10-01', end: '2026-10-29', timeZone: 'UTC' });
   });
 
-  it('asks for what all have in common, which determines every combination', () => {
+  it('asks for the union and the intersection of all segments', () => {
     const { sets, figures } = defined();
     expect(sets).toEqual({ all: 'northlight | harbor_news', inAll: 'northlight & harbor_news' });
     expect(figures[1]!.of).toEqual(['northlight', 'harbor_news', 'inAll']);
   });
 
-  it('uses renamed segments in sets, and asks for own sets', () => {
+  it('uses renamed segments in sets, and includes custom sets', () => {
     const sets = [
       { id: 1, name: 'only', expression: 'tv - harbor_news' },
       { id: 2, name: '', expression: '' },
@@ -69,7 +69,7 @@ describe('a form', () => {
     expect(readDefinition(definition).problems).toBeUndefined();
   });
 
-  it('has problems beside the part that they belong to', () => {
+  it('reports problems with the field that they belong to', () => {
     const sets = [{ id: 1, name: 'only', expression: 'tv - radio' }];
     const { problems } = readDefinition(defined({ names: { northlight: 'tv' }, sets }));
     expect(problems![0]!.field).toBe('sets[only]');
@@ -78,7 +78,7 @@ describe('a form', () => {
     );
   });
 
-  it('breaks down by attributes, has the filter everywhere, and keeps to the budget', () => {
+  it('applies attributes, filter, budget and precision to the definition', () => {
     const definition = defined({ groupBy: ['age', 'sex'], filter: ' device == "tv" ', budgetShare: 0.05 });
     expect(definition.groups).toEqual({ people: { by: ['age', 'sex'] } });
     expect(definition.figures.at(-1)).toEqual({ metric: 'reach', of: ['all'], groups: 'people' });

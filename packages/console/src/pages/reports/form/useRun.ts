@@ -1,4 +1,7 @@
-/** Creates and starts a report. Ignores further clicks meanwhile, so that two clicks do not create two reports. */
+/**
+ * Creates and starts a report. Ignores further clicks meanwhile, and retries the start of a report that was created
+ * before, so that two clicks do not create two reports.
+ */
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
@@ -9,6 +12,7 @@ export function useRun(definition: ReportDefinition | undefined) {
   const { companion } = useSession();
   const navigate = useNavigate();
   const isRunning = useRef(false);
+  const created = useRef<{ definition: string; name: string }>(undefined);
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<Error>();
   const start = async () => {
@@ -17,7 +21,12 @@ export function useRun(definition: ReportDefinition | undefined) {
     setSending(true);
     setError(undefined);
     try {
-      const { name } = await companion!.createReport({ definition });
+      const text = JSON.stringify(definition);
+      if (created.current?.definition !== text) {
+        const { name } = await companion!.createReport({ definition });
+        created.current = { definition: text, name };
+      }
+      const { name } = created.current;
       await companion!.runReport({ name });
       await navigate({ to: `/reports/${idOf(name)}` as '.' });
     } catch (error) {

@@ -34,7 +34,7 @@ function logOf(length: number, first = 0) {
 const { signal } = new AbortController();
 const versions = ({ changes }: { changes: readonly Change[] }) => changes.map(({ version }) => version);
 
-it('reads the log newest first, and then only what is new', async () => {
+it('readFeed returns changes newest first, and puts new changes before those of the last read', async () => {
   const { log, client } = logOf(3);
   const first = await readFeed(client, 'p', undefined, signal);
   expect(versions(first)).toEqual([2, 1, 0]);
@@ -42,7 +42,7 @@ it('reads the log newest first, and then only what is new', async () => {
   expect(versions(await readFeed(client, 'p', first, signal))).toEqual([4, 3, 2, 1, 0]);
 });
 
-it('starts over where the log no longer has what followed', async () => {
+it('readFeed starts over if the next changes are no longer in the log', async () => {
   const { log, client } = logOf(3);
   const first = await readFeed(client, 'p', undefined, signal);
   log.first = 10;
@@ -50,7 +50,7 @@ it('starts over where the log no longer has what followed', async () => {
   expect(versions(await readFeed(client, 'p', first, signal))).toEqual([11, 10]);
 });
 
-it('begins with the newest, says that there are older ones, and keeps a part of what follows', async () => {
+it('readFeed starts with the newest page, sets isCut if there are older changes, and keeps MAX_KEPT', async () => {
   expect((await readFeed(logOf(PAGE_SIZE - 1).client, 'p', undefined, signal)).isCut).toBe(false);
   const { log, client } = logOf(100_000);
   const cut = await readFeed(client, 'p', undefined, signal);

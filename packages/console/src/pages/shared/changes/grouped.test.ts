@@ -5,7 +5,7 @@ import { grouped, ofSeveral } from './grouped.ts';
 const change = (name: string, kind: string, state: string, version = 2) =>
   ({ name: `measurementConsumers/a/measurements/${name}`, kind, state, version, time: '' }) as Change;
 
-it('joins neighbors that say the same about one resource, or about requests of one measurement', () => {
+it('grouped joins adjacent equal changes of one resource, or of requests of one measurement', () => {
   const answered = (id: string) => change(id, 'REQUISITION', 'FULFILLED');
   const log = [
     answered('x/requisitions/1'),
@@ -18,7 +18,7 @@ it('joins neighbors that say the same about one resource, or about requests of o
   expect(grouped(log).map((group) => group.length)).toEqual([2, 1, 1, 2]);
 });
 
-it('says it of several', () => {
+it('ofSeveral returns the plural form of a phrase', () => {
   expect(['was answered', 'is new', 'waits for an answer', 'failed'].map(ofSeveral)).toEqual([
     'were answered',
     'are new',

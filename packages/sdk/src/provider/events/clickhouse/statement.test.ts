@@ -157,7 +157,7 @@ it.each(['age + 1 > 2', '-age < 0', "city.matches('^x')", 'score * 2.0 > 1.0'])(
   },
 );
 
-it('compares other kinds of timestamp columns by values of their own type', () => {
+it('compares each other type of timestamp column with values of the same type', () => {
   const interval = { start: new Date('2024-01-01T00:00:00.001Z'), end: new Date('2200-01-01') };
   const kinds = ['Date', 'Date32', 'DateTime', 'DateTime64(0)', 'DateTime64(6)', 'DateTime64(9)', 'Int64'];
   const conditions = kinds.map((type) => {

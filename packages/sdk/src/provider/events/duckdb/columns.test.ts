@@ -45,7 +45,7 @@ describe('the time of an event', () => {
   const epoch = (time: string, unit: number) => `(epoch(TIMESTAMP '${time}') * ${unit})::BIGINT`;
 
   it.each<[string, (time: string) => string]>([
-    ['TIMESTAMP, taken as UTC', (time) => `TIMESTAMP '${time}'`],
+    ['TIMESTAMP, interpreted as UTC', (time) => `TIMESTAMP '${time}'`],
     ['TIMESTAMP WITH TIME ZONE', (time) => `TIMESTAMPTZ '${time}+00'`],
     ['another time zone', (time) => `(TIMESTAMPTZ '${time}+00' + INTERVAL 0 SECOND)`],
     ['nanoseconds', (time) => `CAST(TIMESTAMP '${time}' AS TIMESTAMP_NS)`],
@@ -54,7 +54,7 @@ describe('the time of an event', () => {
     expect(await count(select(sql))).toBe(3n);
   });
 
-  it('may be a DATE, which is its first moment', async () => {
+  it('may be a DATE, which counts as its midnight', async () => {
     expect(await count(select((time) => `CAST(TIMESTAMP '${time}' AS DATE)`))).toBe(3n);
   });
 
@@ -72,7 +72,7 @@ describe('the time of an event', () => {
     ).toBe(3n);
   });
 
-  it('is compared exactly where the interval is finer than the column', async () => {
+  it('is compared exactly if the interval is more precise than the column', async () => {
     const events = await openEvents({
       files: await files.write(
         's.parquet',
@@ -94,7 +94,7 @@ describe('the time of an event', () => {
     await events.close();
   });
 
-  it('is on its own day where it is a number before 1970', async () => {
+  it('is on the correct day if it is a number before 1970', async () => {
     const rows = [-86_401, -86_400, -1, 0].map(
       (time) => `SELECT 1 AS vid, 'g' AS event_group, ${time} AS timestamp`,
     );
@@ -108,7 +108,7 @@ describe('the time of an event', () => {
     await events.close();
   });
 
-  it('needs a unit where it is a number', async () => {
+  it('requires columns.timestampUnit if it is a number', async () => {
     await expect(count(select((time) => epoch(time, 1)))).rejects.toThrow('columns.timestampUnit');
   });
 });
@@ -116,12 +116,12 @@ describe('the time of an event', () => {
 describe('watch durations', () => {
   it.each([
     ['whole seconds', '3', 3000n],
-    ['broken seconds', '0.0015::DOUBLE', 2n],
+    ['fractional seconds', '0.0015::DOUBLE', 2n],
     ['decimals', '1.2345::DECIMAL(9, 4)', 1235n],
     ['an INTERVAL', "INTERVAL '1.5 seconds'", 1500n],
     ['a negative number', '-3', 0n],
-    ['nothing', 'NULL::DOUBLE', 0n],
-    ['not a number', "'NaN'::DOUBLE", 0n],
+    ['NULL', 'NULL::DOUBLE', 0n],
+    ['NaN', "'NaN'::DOUBLE", 0n],
     ['more than any cap', "'Infinity'::DOUBLE", 60_000n],
     ['a very large number', '9223372036854775807::BIGINT', 60_000n],
   ])('may be %s', async (_title, duration, millis) => {
@@ -133,7 +133,7 @@ describe('watch durations', () => {
     await events.close();
   });
 
-  it('are not offered where there is no such column', async () => {
+  it('are rejected without a duration column', async () => {
     const events = await openEvents({ files: await files.write('none.parquet', `SELECT ${ONE}`) });
     expect(events.hasDuration).toBe(false);
     const query = { eventGroups: [], vidSampling: EVERYBODY };
@@ -161,7 +161,7 @@ describe('attributes', () => {
     expect(await count(select, {}, { filter: `!(${filter})` })).toBe(0n);
   });
 
-  it('are every column without another role whose type is supported', async () => {
+  it('include every column of a supported type without another role', async () => {
     const events = await openEvents({
       files: await files.write(
         'all.parquet',
@@ -172,7 +172,7 @@ describe('attributes', () => {
     await events.close();
   });
 
-  it('are only the given ones where some are given', async () => {
+  it('are limited to columns.attributes if it is set', async () => {
     const select = `SELECT ${ONE}, 'x' AS a, 'y' AS b`;
     expect(await count(select, { attributes: ['a'] }, { filter: "a == 'x'" })).toBe(1n);
     await expect(count(select, { attributes: ['a'] }, { filter: "b == 'y'" })).rejects.toThrow(
@@ -207,13 +207,13 @@ describe('hostile names', () => {
 describe('CSV', () => {
   const select = `SELECT ${ONE}, 'F' AS gender, '01234' AS zip`;
 
-  it('is read by the types that are given, which are guessed otherwise', async () => {
+  it('is read with the given types, which are guessed if they are missing', async () => {
     const options = { filter: "gender == 'F' && zip == '01234'", name: 'typed.csv' };
     expect(await count(select, { attributes: { gender: 'string', zip: 'string' } }, options)).toBe(1n);
     await expect(count(select, {}, options)).rejects.toThrow('bool and string');
   });
 
-  it('is an error where a later row does not have the type', async () => {
+  it('causes an error if a later row does not have the type', async () => {
     const file = await files.write('odd.csv', select);
     const events = await openEvents({ files: file });
     await appendFile(file, 'x,yesterday,g,F,1\n');
@@ -222,7 +222,7 @@ describe('CSV', () => {
     await events.close();
   });
 
-  it('is an error where a later time with a zone is not a time, which is not left out', async () => {
+  it('causes an error if a later time with a zone is invalid, and does not skip the row', async () => {
     const zoned = `SELECT 1 AS vid, '2024-01-01T12:00:00Z' AS timestamp, 'g' AS event_group`;
     const file = await files.write('zoned.csv', zoned);
     const events = await openEvents({ files: file });
@@ -235,7 +235,7 @@ describe('CSV', () => {
 });
 
 describe('event groups', () => {
-  it('in CSV keep their zeros', async () => {
+  it('in CSV keep their leading zeros', async () => {
     const select = `SELECT 1 AS vid, TIMESTAMP '2024-01-01' AS timestamp, '007' AS event_group
       UNION ALL SELECT 2, TIMESTAMP '2024-01-01', '7'`;
     expect(await count(select, {}, { reference: '007', name: 'groups.csv' })).toBe(1n);
@@ -249,7 +249,7 @@ describe('event groups', () => {
   });
 });
 
-describe('a column that does not fit', () => {
+describe('a missing or unsuitable column', () => {
   const described = '"vid" (INTEGER), "timestamp" (TIMESTAMP), "event_group" (VARCHAR)';
   it.each<[string, ColumnNames, string]>([
     [
@@ -276,22 +276,22 @@ describe('a column that does not fit', () => {
     ],
     [`SELECT ${ONE}, [1] AS a`, { attributes: ['a'] }, 'columns.attributes: "a" is INTEGER[]'],
     [`SELECT 1.5 AS vid, * EXCLUDE vid FROM (SELECT ${ONE})`, {}, 'columns.vid: "vid" is DECIMAL(2,1)'],
-  ])('is named, with what there is', async (select, columns, message) => {
+  ])('is rejected with the name of its setting or column', async (select, columns, message) => {
     await expect(count(select, columns)).rejects.toThrow(message);
   });
 });
 
 describe('the count of a row', () => {
-  const rows = '1, 3), (2, NULL), (3, 0), (4, -1), (5, 2';
+  const rows = '1, 3), (2, NULL), (3, 0), (4, -1), (5, 4';
   const select = `SELECT v AS vid, TIMESTAMP '2024-01-01' AS timestamp, 'g' AS event_group, n FROM (VALUES (${rows})) AS t(v, n)`;
 
-  it.each(['events.parquet', 'counts.csv'])('may be in %s', async (name) => {
-    expect(await count(select, { count: 'n' }, { name })).toBe(5n);
+  it.each(['events.parquet', 'counts.csv'])('is optional, and added if it is positive: %s', async (name) => {
+    expect(await count(select, { count: 'n' }, { name })).toBe(7n);
     expect(await count(select, {}, { name })).toBe(5n);
-    expect(await count(`${select} WHERE n > 2`, { count: 'n' }, { name })).toBe(3n);
+    expect(await count(`${select} WHERE n > 3`, { count: 'n' }, { name })).toBe(4n);
   });
 
-  it('must be an integer, and is no attribute', async () => {
+  it('must be an integer, and cannot be used as an attribute', async () => {
     await expect(count(`SELECT ${ONE}, 1.5 AS n`, { count: 'n' })).rejects.toThrow(
       'columns.count: "n" is DECIMAL',
     );
@@ -309,7 +309,7 @@ describe('the VID columns of model lines', () => {
       vidColumns,
     });
 
-  it('are chosen by the model line of the question', async () => {
+  it('are selected by the model line of the query', async () => {
     const events = await open({}, { 'modelLines/a': 'vid', 'modelLines/b': 'other' });
     const ask = (modelLine?: string) => {
       const query = {
@@ -333,7 +333,7 @@ describe('the VID columns of model lines', () => {
     ['columns.vid and vidColumns are both set', { vid: 'vid' }, { 'modelLines/a': 'vid' }],
     ['vidColumns must name the VID column', {}, {}],
     ['vidColumns: the events have no column "none"', {}, { 'modelLines/a': 'none' }],
-  ])('%s', async (says, columns, vidColumns) => {
+  ])('are rejected with the message "%s"', async (says, columns, vidColumns) => {
     await expect(open(columns, vidColumns)).rejects.toThrow(says);
   });
 });

@@ -46,7 +46,7 @@ async function leftovers(work: () => Promise<void>): Promise<string[]> {
 }
 
 describe('files', () => {
-  it('may be several, and patterns that find more files later', async () => {
+  it('may be a list, or a pattern that matches more files later', async () => {
     await files.write('day-1.parquet', select(10));
     const events = await openEvents({ files: files.path('day-*.parquet') });
     expect(await events.frequencies(QUERY, 1)).toEqual([10n]);
@@ -58,7 +58,7 @@ describe('files', () => {
     await both.close();
   });
 
-  it('are CSV where the option is set, whatever their name', async () => {
+  it('are read in the format of the option, regardless of their name', async () => {
     await files.write('text.csv', select(3));
     await expect(openEvents({ files: files.path('text.csv'), format: 'parquet' })).rejects.toThrow(
       EventsUnavailable,
@@ -68,7 +68,7 @@ describe('files', () => {
     await events.close();
   });
 
-  it('must be on this machine', async () => {
+  it('must be on this machine, and must not be an empty list', async () => {
     await expect(openEvents({ files: 'https://example.org/events.parquet' })).rejects.toThrow(
       'on this machine',
     );
@@ -77,7 +77,7 @@ describe('files', () => {
   });
 
   it.each(['missing.parquet', 'missing-*.parquet'])(
-    'that are not there are trouble that may pass: %s',
+    'that are missing are a retryable error: %s',
     async (name) => {
       const error = await rejection(openEvents({ files: files.path(name) }));
       expect(error).toBeInstanceOf(EventsUnavailable);
@@ -126,7 +126,7 @@ describe('the engine', () => {
     await engine.close();
   });
 
-  it('tells a query that it cannot run from events that it cannot read', async () => {
+  it('throws QueryFailed for a query that it cannot run, but not for events that it cannot read', async () => {
     const engine = await startEngine({ files: [files.path('any.parquet')], memoryLimit: '32MB' });
     const run = (sql: string) => rejection(engine.use({}, (connection) => connection.run(sql)));
     expect(await run('SELECT list(range) FROM range(30000000)')).toBeInstanceOf(QueryFailed);
@@ -135,7 +135,7 @@ describe('the engine', () => {
     await engine.close();
   });
 
-  it('spills to disk where its memory is not enough', async () => {
+  it('counts 2,000,000 people with a memory limit of 64 MB', async () => {
     const file = await files.write('many.parquet', select(2_000_000));
     const events = await openEvents({ files: file, memoryLimit: '64MB', threads: 2 });
     expect(await events.frequencies(QUERY, 1)).toEqual([2_000_000n]);
@@ -187,7 +187,7 @@ describe('a query', () => {
     await events.close();
   });
 
-  it('ends when the events are closed, and none starts after that', async () => {
+  it('is rejected with EventsUnavailable if the events are closed during or before it', async () => {
     const left = await leftovers(async () => {
       const events = await openEvents({ files: slow });
       const running = rejection(events.impressions(evaluated, 1));
@@ -201,7 +201,7 @@ describe('a query', () => {
     expect(left).toEqual([]);
   });
 
-  it('stops in the middle of a statement that would take years', async () => {
+  it('is interrupted by an abort or a close during a long statement', async () => {
     const engine = await startEngine({ files: [files.path('any.parquet')] });
     const years = (watch: { signal?: AbortSignal }) =>
       rejection(
@@ -217,7 +217,7 @@ describe('a query', () => {
     expect(await closed).toBeInstanceOf(EventsUnavailable);
   });
 
-  it('may run beside others', async () => {
+  it('may run concurrently with others', async () => {
     const events = await openEvents({ files: await files.write('beside.parquet', select(1000)) });
     const filters = ['a == 1', "string(a).matches('2')", 'a > 2', "string(a).matches('[12]')"];
     const counts = await Promise.all(

@@ -41,7 +41,7 @@ describe('files at a store', () => {
     );
   });
 
-  it('cannot change where the engine asks', async () => {
+  it('must not contain a question mark', async () => {
     const file = 's3://lakeside/2026/a.parquet?s3_endpoint=example.org';
     expect(await problemOf({}, file)).toContain('must have no question mark');
   });
@@ -54,7 +54,7 @@ describe('files at a store', () => {
     [['s3:///']],
     [['/var/events/']],
     [['s3://lakeside/2026/', 'https://lakeside/']],
-  ])('need prefixes that name folders of a bucket: %j', async (prefixes) => {
+  ])('require prefixes that name folders of a bucket: %j', async (prefixes) => {
     expect(await problemOf({ prefixes })).toContain('remote.prefixes must be like s3://bucket/folder/');
   });
 
@@ -63,13 +63,13 @@ describe('files at a store', () => {
     'http://minio.internal:9000',
     'https://user:secret@minio.internal',
     'https://minio.internal/path',
-  ])('need a store with TLS: %s', async (endpoint) => {
+  ])('require an https endpoint without credentials and path: %s', async (endpoint) => {
     expect(await problemOf({ endpoint })).toContain(
       'remote.endpoint must be like https://minio.internal:9000',
     );
   });
 
-  it('keep their secret, whatever the engine says', () => {
+  it('have a CREATE SECRET statement with quoted values for each prefix', () => {
     const [first, second] = secretStatements(
       {
         ...remote,
@@ -86,7 +86,7 @@ describe('files at a store', () => {
   });
 });
 
-it('does not quote the secret if the engine rejects it', async () => {
+it('connectRemote does not reveal the secret in its error if the engine rejects it', async () => {
   const instance = await DuckDBInstance.create(':memory:', { autoload_known_extensions: 'false' });
   const connection = await instance.connect();
   // `run` executes only the statement that contains the secret. DuckDB rejects that statement, because this test does
@@ -106,7 +106,7 @@ it('does not quote the secret if the engine rejects it', async () => {
 });
 
 describe('the extension', () => {
-  it('must be there', async () => {
+  it('must exist, and its error contains the download address', async () => {
     const extension = { file: join(folder, 'none'), sha256: SHA256 };
     expect(await problemOf({ extension })).toMatch(
       /remote\.extension\.file: .*none cannot be read \(ENOENT\): download https:\/\/extensions\.duckdb\.org\/v\d+\.\d+\.\d+\/\w+\/httpfs\.duckdb_extension\.gz on/,
@@ -128,7 +128,7 @@ describe('the extension', () => {
   });
 });
 
-it('confines the engine to the prefixes', async () => {
+it('confinement limits the engine to the prefixes', async () => {
   const instance = await DuckDBInstance.create(':memory:', { autoload_known_extensions: 'false' });
   const connection = await instance.connect();
   for (const statement of confinement({ files: [FILE], remote })) await connection.run(statement);

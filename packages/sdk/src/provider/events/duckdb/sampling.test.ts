@@ -28,13 +28,13 @@ it.each<[string, boolean, (u: number, bucket: number) => { start: number; width:
   ['that begins just after it', false, (u) => ({ start: u + STEP, width: 0.125 })],
   ['that ends at it', false, (u) => ({ start: 0, width: u })],
   ['that ends just after it', true, (u) => ({ start: 0, width: u + STEP })],
-  ['over the end, up to it', false, (_u, bucket) => ({ start: 0.75, width: 0.25 + bucket * STEP })],
+  ['that wraps around and ends at it', false, (_u, bucket) => ({ start: 0.75, width: 0.25 + bucket * STEP })],
   [
-    'over the end, up to just after it',
+    'that wraps around and ends just after it',
     true,
     (_u, bucket) => ({ start: 0.75, width: 0.25 + (bucket + 1) * STEP }),
   ],
-])('an interval %s: sampled, %s', async (_title, isIn, intervalOf) => {
+])('an interval %s contains the VID: %s', async (_title, isIn, intervalOf) => {
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
   const people = VIDS.map((vid) => {
@@ -53,7 +53,7 @@ it.each<[string, boolean, (u: number, bucket: number) => { start: number; width:
   instance.closeSync();
 });
 
-it(`gives ${MANY} VIDs of all 64 bits the agent's buckets`, async () => {
+it(`SQL and JavaScript compute the same buckets for ${MANY} VIDs of all 64 bits`, async () => {
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
   // Use three kinds of VIDs in equal numbers: small VIDs, VIDs from the whole 64-bit range, and VIDs at both ends of

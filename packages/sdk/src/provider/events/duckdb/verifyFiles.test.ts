@@ -29,7 +29,7 @@ async function fault(config: Omit<EventsConfig, 'files'>, ...some: [name: string
 }
 
 describe('a CSV file', () => {
-  it('that is right is accepted, and so are empty values', async () => {
+  it('that is valid is accepted, and so are empty values', async () => {
     expect(await fault({}, ['good.csv', `${HEADER}${GOOD.repeat(3)},,,,\n`])).toBeUndefined();
   });
 
@@ -39,19 +39,15 @@ describe('a CSV file', () => {
       'abc,2026-07-01T00:00:00Z,spring,2.5,30\n',
       /"abc" in the column vid is not a whole/,
     ],
-    [
-      'a time that is not one',
-      '1,yesterday,spring,2.5,30\n',
-      /"yesterday" in the column timestamp is not a time/,
-    ],
+    ['an invalid time', '1,yesterday,spring,2.5,30\n', /"yesterday" in the column timestamp is not a time/],
     [
       'a duration that is not a number',
       '1,2026-07-01T00:00:00Z,spring,long,30\n',
       /"long" in the column duration/,
     ],
-    ['a line that is cut off', '1,2026-07-01T00:00:00Z,spr\n', /has 3 values instead of 5/],
+    ['a truncated line', '1,2026-07-01T00:00:00Z,spr\n', /has 3 values instead of 5/],
     ['a line with too many values', '1,2026-07-01T00:00:00Z,spring,2.5,30,1\n', /has 6 values instead of 5/],
-  ])('with %s is named with its line, near the start and far from it', async (_what, line, message) => {
+  ])('with %s is reported by line number, near the start and far from it', async (_what, line, message) => {
     for (const before of [3, 30_000]) {
       const text = HEADER + GOOD.repeat(before) + line + GOOD;
       const found = await fault({}, ['bad.csv', text]);
@@ -60,12 +56,12 @@ describe('a CSV file', () => {
     }
   });
 
-  it('that ends within a line is named with its last line', async () => {
+  it('that ends within a line is reported with the number of this line', async () => {
     const text = HEADER + GOOD.repeat(5) + GOOD.slice(0, 20);
     expect(await fault({}, ['cut.csv', text])).toMatch(/^cut\.csv, line 7: it has 2 values instead of 5/);
   });
 
-  it('without a column that others have is named', async () => {
+  it('without a column that other files have is reported by name', async () => {
     const config = { columns: { attributes: ['age'] } };
     const others: [string, string] = ['a.csv', HEADER + GOOD];
     const odd = 'vid,timestamp,event_group,duration,years\n';
@@ -78,7 +74,7 @@ describe('a CSV file', () => {
 describe('a Parquet file', () => {
   const select = "SELECT 1 AS vid, TIMESTAMP '2026-07-01' AS timestamp, 'spring' AS event_group, 30 AS age";
 
-  it('that is cut off, or none at all, is named', async () => {
+  it('that is truncated or has another format is reported by name', async () => {
     const whole = await readFile(await files.write('whole.parquet', select));
     const cut: [string, Buffer] = ['cut.parquet', whole.subarray(0, whole.length - 10)];
     const expected = 'cut.parquet is not a whole Parquet file: write it again, or take it out of the files.';
@@ -87,7 +83,7 @@ describe('a Parquet file', () => {
     expect(await fault({}, ['text.parquet', 'x'])).toMatch(/^text\.parquet is not a whole Parquet file/);
   });
 
-  it('whose columns differ from those of the first is named', async () => {
+  it('whose columns differ from those of the first file is reported by name', async () => {
     const whole: [string, Buffer] = [
       'whole.parquet',
       await readFile(await files.write('whole.parquet', select)),
@@ -101,7 +97,7 @@ describe('a Parquet file', () => {
   });
 });
 
-it.each(['missing.csv', 'missing-*.parquet'])('a file that is not there is named: %s', async (name) => {
+it.each(['missing.csv', 'missing-*.parquet'])('a missing file is reported by path: %s', async (name) => {
   const error = await openEvents({ files: files.path(name) }).catch((error) => error);
   expect(error).toBeInstanceOf(EventsUnavailable);
   expect(error.message).toBe(
@@ -109,7 +105,7 @@ it.each(['missing.csv', 'missing-*.parquet'])('a file that is not there is named
   );
 });
 
-it('a folder instead of its files is named, with a pattern for its files', async () => {
+it('a folder is rejected with a suggested pattern for its files', async () => {
   const folder = files.path('.').replace(/\/$/, '');
   const error = await openEvents({ files: folder }).catch((error) => error);
   expect(error).toBeInstanceOf(EventsUnavailable);

@@ -60,7 +60,7 @@ describe('the settings of the server', () => {
     expect(await connectOf({ ...SOURCE, url })()).toMatchObject({ host, port, ssl: false });
   });
 
-  it('ask for the password with each connection', async () => {
+  it('read the password again for each connection', async () => {
     let asked = 0;
     const connect = connectOf({ ...SOURCE, password: async () => `secret${++asked}` });
     await connect();
@@ -68,14 +68,14 @@ describe('the settings of the server', () => {
   });
 
   it.each([[undefined], [async () => '']])(
-    'do not let the driver take a password from elsewhere',
+    'do not let the driver use the password of PGPASSWORD',
     async (password) => {
       vi.stubEnv('PGPASSWORD', 'of another database');
       expect(await passwordSent(await connectOf({ ...SOURCE, password })())).toBe('');
     },
   );
 
-  it('tell that the password cannot be read, and nothing else', async () => {
+  it('report only the code of the error if the password cannot be read', async () => {
     const password = () => Promise.reject(Object.assign(new Error('open /secret/x'), { code: 'ENOENT' }));
     await expect(connectOf({ ...SOURCE, password })()).rejects.toThrow(
       'The password of events.source cannot be read (ENOENT): correct its file or variable.',
@@ -89,7 +89,7 @@ describe('the settings of the server', () => {
     [{ url: 'postgres://warehouse' }, 'events.source.url must name a host and a database'],
     [{ url: 'postgres://warehouse/ads?sslmode=disable' }, 'may have the parameters host and port only'],
     [{ user: '' }, 'events.source.user is missing'],
-  ])('are refused: %j', (changes, message) => {
+  ])('are rejected, without the password in the error: %j', (changes, message) => {
     const error = (() => {
       try {
         connectOf({ ...SOURCE, ...changes });
@@ -102,7 +102,7 @@ describe('the settings of the server', () => {
   });
 });
 
-it('quotes the name of the table', () => {
+it('tableName quotes the schema and the table, and rejects invalid names', () => {
   expect(tableName('impressions')).toBe('"public"."impressions"');
   expect(tableName('ads.Impressions$1')).toBe('"ads"."Impressions$1"');
   for (const table of ['', 'a.b.c', 'a b', 'a;DROP TABLE b', '"a"', '1a', 'a.']) {

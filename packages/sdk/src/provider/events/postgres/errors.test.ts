@@ -23,20 +23,20 @@ describe('an error of the server', () => {
     'XX001',
     '22003',
     '25P03',
-  ])('%s passes, and is held against no question', (code) => {
+  ])('%s becomes EventsUnavailable, not QueryFailed', (code) => {
     const error = translate(ofServer(code));
     expect(error).toBeInstanceOf(EventsUnavailable);
     expect(error).not.toBeInstanceOf(QueryFailed);
   });
 
   it.each(['53200', '53400', '54001', '54023', '42601', '0A000', 'XX000'])(
-    '%s may come from the question',
+    '%s becomes QueryFailed',
     (code) => {
       expect(translate(ofServer(code))).toBeInstanceOf(QueryFailed);
     },
   );
 
-  it('is told by its code, without its text', () => {
+  it('is reported without its text and without a cause', () => {
     for (const code of ['22003', '54001', '57P01', '28P01']) {
       const { message, cause } = translate(ofServer(code));
       expect(message).not.toMatch(/4711|reader/);
@@ -66,7 +66,7 @@ describe('an error of the connection', () => {
     [Object.assign(new Error('x'), { code: 'EHOSTUNREACH' }), 'the connection failed (EHOSTUNREACH).'],
     [new Error('The server does not support SSL connections'), 'it does not speak TLS'],
     [new Error('Connection terminated unexpectedly'), 'the connection was cut'],
-  ])('%s', (error, reason) => {
+  ])('is reported with its reason: %s', (error, reason) => {
     const translated = translate(error);
     expect(translated.message).toContain(`PostgreSQL cannot be reached: `);
     expect(translated.message).toContain(reason);

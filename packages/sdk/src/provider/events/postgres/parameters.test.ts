@@ -12,7 +12,7 @@ it.each([
   expect(timeText(micros)).toBe(text);
 });
 
-it('binds values apart from the text of the statement', () => {
+it('binds values separately from the text of the statement', () => {
   const parameters = new Parameters();
   const hostile = `'); DROP TABLE events; --`;
   const written = [
