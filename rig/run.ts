@@ -92,15 +92,15 @@ async function runAll({ planted, ...options }: Options, results: Results): Promi
   }
   const ofHarnesses = planted.filter(({ foundBy }) => typeof foundBy === 'string' && isWanted(foundBy));
   const ofTests = isWanted('test') ? planted.filter(({ foundBy }) => typeof foundBy !== 'string') : [];
-  // Two lanes run in parallel, because a test run is mostly startup on one core. Only one lane runs harnesses, so two
-  // harnesses never run in parallel.
+  // Three lanes run in parallel, because many bugs make their test wait for something that does not happen. Only one
+  // lane runs harnesses, so two harnesses never run in parallel.
   const remaining = ofTests.values();
   const lane = async (...lists: Iterable<PlantedBug>[]) => {
     const session = new TestSession();
     for (const bugs of lists) for (const bug of bugs) add(await runPlanted(bug, options, session));
     await session.end();
   };
-  await Promise.all([lane(ofHarnesses, remaining), lane(remaining)]);
+  await Promise.all([lane(ofHarnesses, remaining), lane(remaining), lane(remaining)]);
   return rows;
 }
 
