@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { ExchangeError, type Measurement } from '@measurement-exchange/contract';
 import { type Consumer, createConsumer, createTrustStore } from '@measurement-exchange/sdk';
 import { type FakeDuchies, startFakeDuchies } from '@measurement-exchange/testkit/fakeDuchies';
+import { replies } from '@measurement-exchange/testkit/fakeDuchy';
 import { addDuchies, SHARE_SHUFFLE } from '@measurement-exchange/testkit/shareShuffle';
 import { requisitionOf, useWorld } from '@measurement-exchange/testkit/world';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -101,10 +102,7 @@ it('the agent prints advice when a duchy rejects its upload, and shows it until 
     'CERTIFICATE_IS_INVALID',
     'fulfillment.certificate: it has an unknown root.',
   );
-  duchy.next = [
-    (_, response) =>
-      void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(error)),
-  ];
+  duchy.next = [replies(400, JSON.stringify(error), { 'content-type': 'application/json' })];
   const rejected = await agent();
   expect(rejected.error).toMatchObject({ exitCode: 1 });
   expect(rejected.out).toMatch(

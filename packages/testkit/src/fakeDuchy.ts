@@ -1,7 +1,7 @@
 /** A duchy that accepts uploads over real HTTP, or behaves as the test specifies. */
 import { createCipheriv, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fromBinary } from '@bufbuild/protobuf';
 import { opened, shareContext } from '@measurement-exchange/consent/sealing';
@@ -60,6 +60,19 @@ export async function startFakeDuchy(): Promise<FakeDuchy> {
   };
   return duchy;
 }
+
+/**
+ * A duchy that responds before it has read the upload. It reads the rest before it closes the connection, because
+ * closing a connection with unread data resets it, and the client could lose the response.
+ */
+export const replies =
+  (status: number, body: string, headers: OutgoingHttpHeaders = {}): Behavior =>
+  (request, response) => {
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+    response.flushHeaders();
+    response.write(body);
+    request.resume().once('close', () => response.end());
+  };
 
 /** Reads an upload. The body must consist of exactly two parts, and have the length that Content-Length states. */
 export async function receive(request: IncomingMessage): Promise<ReceivedUpload> {

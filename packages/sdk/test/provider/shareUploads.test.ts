@@ -3,7 +3,7 @@
  */
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { ExchangeError } from '@measurement-exchange/contract';
-import { type Behavior, receive } from '@measurement-exchange/testkit/fakeDuchy';
+import { type Behavior, receive, replies } from '@measurement-exchange/testkit/fakeDuchy';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../src/client/clock.ts';
 import type { AgentEvent } from '../../src/provider/index.ts';
@@ -30,7 +30,7 @@ const FAILURES: [string, Behavior][] = [
     },
   ],
   ['is overloaded', responds(new ExchangeError('UNAVAILABLE', 'later'))],
-  ['has a proxy that fails', (_, response) => void response.writeHead(502).end('<html>')],
+  ['has a proxy that fails', replies(502, '<html>')],
 ];
 
 describe('an upload', () => {
@@ -44,12 +44,8 @@ describe('an upload', () => {
 
   it('is logged and sent again later if the duchy redirects, rejects it, or replies in an unknown format', async () => {
     const failures: [Behavior, 'rejected' | 'retrying', string][] = [
-      [
-        (_, response) => void response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end(),
-        'retrying',
-        'status 307',
-      ],
-      [(_, response) => void response.writeHead(404).end('{"error": 1}'), 'retrying', 'status 404'],
+      [replies(307, '', { location: 'http://127.0.0.1:1/' }), 'retrying', 'status 307'],
+      [replies(404, '{"error": 1}'), 'retrying', 'status 404'],
       ...(['UPLOAD_MISMATCH', 'UPLOAD_ALREADY_EXISTS', 'REQUISITION_NOT_FOUND'] as const).map(
         (reason) => [responds(new ExchangeError(reason, 'no')), 'rejected', reason] as never,
       ),
@@ -317,8 +313,7 @@ it.each([
   ['300', 'leaves the requisition open and retries it after that time', []],
 ])('if an overloaded duchy returns retry-after: %s, the agent %s', async (seconds, _what, expected) => {
   const exchange = await world.scripted();
-  const busy: Behavior = (_, response) =>
-    void response.writeHead(503, { 'retry-after': seconds }).end('busy');
+  const busy = replies(503, 'busy', { 'retry-after': seconds });
   world.duchy.next = [busy, busy];
   const waits: number[] = [];
   const clock: Clock = { now: () => NOW, sleep: async (ms) => void waits.push(ms) };

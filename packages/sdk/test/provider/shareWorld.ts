@@ -8,6 +8,7 @@ import {
   type FakeDuchy,
   openUpload,
   type ReceivedUpload,
+  replies,
   startFakeDuchy,
 } from '@measurement-exchange/testkit/fakeDuchy';
 import type { ExchangeClient } from '../../src/index.ts';
@@ -197,9 +198,5 @@ export const frequencySpec = (maximumFrequency: number): SpoiledComputation => {
 };
 
 /** A duchy that responds with this error in the format of the exchange. */
-export const responds =
-  (error: ExchangeError): Behavior =>
-  (_, response) =>
-    void response
-      .writeHead(error.httpStatus, { 'content-type': 'application/json' })
-      .end(JSON.stringify(error));
+export const responds = (error: ExchangeError): Behavior =>
+  replies(error.httpStatus, JSON.stringify(error), { 'content-type': 'application/json' });
