@@ -41,6 +41,7 @@ export interface SessionOptions {
 const PING = { name: 'ping', text: 'SELECT 1' };
 const MAX_ATTEMPTS = 5;
 const REACHABLE_MS = 1_000;
+const CLOSE_MS = 1_000;
 
 export class Database implements Queryable {
   readonly pool: pg.Pool;
@@ -49,6 +50,7 @@ export class Database implements Queryable {
   private readonly observer: DatabaseObserver | undefined;
   private readonly deadlineMs: number;
   private reachable: Promise<boolean> | undefined;
+  private readonly connections = new Set<pg.PoolClient>();
 
   constructor(options: DatabaseOptions, session: SessionOptions) {
     this.observer = options.observer;
@@ -73,7 +75,11 @@ export class Database implements Queryable {
     // Handle connection errors: a restart of PostgreSQL breaks every connection, and an unhandled error would end the
     // process. The pool replaces broken connections.
     this.pool.on('error', (error) => options.onIdleError?.(error));
-    this.pool.on('connect', (client) => client.on('error', () => {}));
+    this.pool.on('connect', (client) => {
+      client.on('error', () => {});
+      this.connections.add(client);
+    });
+    this.pool.on('remove', (client) => this.connections.delete(client));
   }
 
   async query<R>(statement: Statement<R>, values: unknown[]): Promise<R[]> {
@@ -170,7 +176,15 @@ export class Database implements Queryable {
     }
   }
 
+  /**
+   * Resolves when the server has closed all connections, because a server that stops earlier would end them with an
+   * error. If the server does not respond, resolves after a second.
+   */
   async close(): Promise<void> {
+    const closed = [...this.connections].map(
+      (client) => new Promise((resolve) => client.once('end', resolve)),
+    );
     await this.pool.end();
+    await Promise.race([Promise.all(closed), sleep(CLOSE_MS, undefined, { ref: false })]);
   }
 }
