@@ -141,8 +141,8 @@ export async function createMex(words: readonly string[]): Promise<Command> {
 }
 
 /**
- * Throws if --profile names a profile that does not exist, even if the command does not use the profile. Two commands
- * create the profile that --profile names, so they are exempt.
+ * Throws if --profile names a profile that does not exist, even if the command does not use the profile. `mex login`
+ * and `mex profile set` are exempt, because they can create a profile.
  */
 async function requireGivenProfile(mex: Command, command: Command): Promise<void> {
   const { profile } = mex.opts<{ profile?: string }>();

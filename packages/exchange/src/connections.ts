@@ -1,4 +1,4 @@
-/** Opens the database: the server at `databaseUrl`, or the embedded server in the data directory. */
+/** Finds the database server: the one at `databaseUrl`, or else the embedded server in the data directory. */
 import type pg from 'pg';
 import { type Logger, pino } from 'pino';
 import type { Config } from './config/config.ts';
@@ -19,8 +19,8 @@ export interface Connections {
 const EMBEDDED_APP_ROLE = 'mex_app';
 
 /**
- * Opens the database. If `databaseUrl` is not set, locks the data directory and starts the embedded server. Disposing
- * `opened` stops that server and unlocks the data directory.
+ * Returns the connection settings of the database. If `databaseUrl` is not set, locks the data directory and starts the
+ * embedded server. In that case, disposing `opened` stops the server and unlocks the data directory.
  */
 export async function openDatabase(
   config: Config,

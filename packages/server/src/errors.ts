@@ -27,8 +27,8 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: E
 }
 
 /**
- * Returns whether the headers announce a body. `raw.complete` is not enough, because Node sets it only after it calls
- * the handler, even for a request without a body.
+ * Returns whether the headers announce a body. `raw.complete` is not enough, because Node calls the handler before it
+ * sets `raw.complete`, even for a request without a body.
  */
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

@@ -60,8 +60,8 @@ it continues where it stopped.
 }
 
 /**
- * Throws unless the certificate has the fingerprint `told`, which the party gave the operator over a channel other than
- * the file. `readPartyFile` has already checked that the public key and the root match the certificate.
+ * Throws unless the certificate has the fingerprint `told`. The party gave this fingerprint to the operator separately
+ * from the file. `readPartyFile` has already checked that the public key and the root match the certificate.
  */
 function requireFingerprint(path: string, { certificatePem }: PartyFile, told: string): void {
   if (!isFingerprint(told)) {

@@ -28,7 +28,7 @@ class RemoteCommand extends Command {
   }
 }
 
-/** Creates a command that calls the exchange. `usage` is its name and arguments. */
+/** Creates a command that calls the exchange. `usage` is the command's name and arguments, such as `get <party>`. */
 export function remote(usage: string, description: string): Command {
   const [name, ...parameters] = usage.split(' ');
   const command = new RemoteCommand(name).description(description);
@@ -59,7 +59,7 @@ export function given<T extends object>(members: T): { [K in keyof T]?: Exclude<
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** The largest page size. Lists that are always read to the end use it, because it needs the fewest calls. */
+/** The largest page size, for commands that always read a whole list. Larger pages need fewer calls. */
 export const WHOLE_LIST = { pageSize: MAX_PAGE_SIZE };
 
 export interface Table<T> {

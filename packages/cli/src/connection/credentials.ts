@@ -24,9 +24,8 @@ import { readText } from './token.ts';
 interface CredentialOptions extends ClientOptions {
   identity?: string;
   /**
-   * Files or folders with trusted roots, in PEM or DER. A prefix can name a party, as in `duchies/one=one.pem`. The
-   * root is then trusted for this party only. A root for a duchy also makes the caller accept this duchy in
-   * computations.
+   * Files or folders with trusted roots, in PEM or DER. If a prefix names a party, as in `duchies/one=one.pem`, the
+   * root is trusted for this party only. A root for a duchy also makes the caller accept this duchy in computations.
    */
   roots?: string[];
 }
@@ -42,8 +41,8 @@ export interface Acting {
 }
 
 /**
- * Loads the demo party `as` or the party in the `identity` folder. Options that are not given come from the chosen
- * profile.
+ * Loads the demo party `as` or the party in the `identity` folder. If `as` is not given, the other missing options come
+ * from the chosen profile.
  */
 export async function loadCredentials(given: CredentialOptions): Promise<Acting> {
   const options = await withProfile(given);

@@ -1,4 +1,4 @@
-/** Reads a party's trusted root certificates from files and folders, and rereads them when the files change. */
+/** Reads trusted root certificates from files and folders, and rereads the files when they change. */
 import { readdir, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { PARTY_COLLECTIONS, parsePartyName } from '@measurement-exchange/contract';
@@ -66,8 +66,8 @@ export function createDemoTrustStore(
 const LOOK_MS = 1_000;
 
 /**
- * Creates a trust store that rereads the files and folders that `given` returns, when they change. Removed or damaged
- * roots are no longer trusted.
+ * Creates a trust store for the roots in `always`, and for the roots in the files and folders that `given` returns.
+ * When these files change, the trust store rereads them, and stops trusting removed or damaged roots.
  */
 export function createRereadTrustStore(
   given: () => Promise<readonly string[]>,

@@ -46,8 +46,8 @@ gets neither keys nor tokens. The link works once, in one browser: press Enter f
 
 async function run(options: ConsoleCommandOptions): Promise<void> {
   const { port, open, ledger, ...identityOptions } = options;
-  // Import these modules only when the command runs, to keep shell completion fast. Completion loads the files of all
-  // commands, but runs no command.
+  // Import these modules only when this command runs, because the help and `mex completion` load this file, but do not
+  // need these modules.
   const [{ findIdentities }, { loadConsole }, { startConsole }] = await Promise.all([
     import('./identities.ts'),
     import('./load.ts'),

@@ -1,4 +1,4 @@
-/** Calls the companion's methods and returns their answers as JSON, for `mex console` and for a development exchange. */
+/** Calls the companion's methods and returns their results as JSON, for `mex console` and a development exchange. */
 import type { CompanionMethod } from '@measurement-exchange/console/companion';
 import type { Acting } from '../connection/credentials.ts';
 import { toJson } from '../terminal/output.ts';

@@ -4,7 +4,7 @@ import { note } from '../terminal/output.ts';
 
 /**
  * Returns the console's files. In a clone of the repository, first builds the files if their sources have changed, and
- * announces the build with `tell`.
+ * announces the build with `tell`. `connectTo` lists the origins that the page may connect to, besides its own.
  */
 export async function loadConsole(
   connectTo: readonly string[] = [],

@@ -22,7 +22,7 @@ import { Refusal, sendRefusal } from './refusal.ts';
 export interface ConsoleOptions {
   identities: Identity[];
   files: ConsoleFiles;
-  /** The port to listen on. 0 means any free port. */
+  /** The port to listen on. Defaults to 0, which means any free port. */
   port?: number;
   companion?: CompanionOptions;
 }

@@ -85,7 +85,7 @@ async function measured({ seed, population }: Options, opened: AsyncDisposableSt
   const exchange = useExchange(config, population, steps, opened);
   const settled = exchange.catch(() => {});
   try {
-    // Import run.ts only here, because it loads DuckDB, which would use memory in every other command.
+    // Import run.ts only here, because it loads DuckDB, which the help and `mex completion` do not need.
     const { runDemo } = await import('./run.ts');
     const report = await runDemo({ exchange, dataDir: config.dataDir, seed, population, signal, steps });
     return { ...report, seconds: (performance.now() - startedAt) / 1000 };

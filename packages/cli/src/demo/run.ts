@@ -123,7 +123,7 @@ function askAll(advertiser: Advertiser, all: Scenario[], { signal, steps }: Demo
   for (const each of answers) each.catch(() => {});
   return {
     answers,
-    /** Cancels the measurements that have not ended. Otherwise, an agent that is started later would answer them. */
+    /** Cancels the measurements that have not ended, so that an agent that is started later does not answer them. */
     async end() {
       ending.abort();
       await Promise.allSettled(answers);

@@ -68,7 +68,7 @@ function printMeasurement({ title, about, name, protocol, figures, failure }: De
   }
   if (protocol !== undefined) print(`  counted once by ${protocol}`);
   if (about !== undefined) print(wrapped(about));
-  // Leave out a column that would repeat the title.
+  // Leave out a column if its cells would be empty, or would only repeat the title.
   const ofSeveral = figures.some(({ of }) => of !== TOGETHER);
   const several = new Set(figures.map(({ what }) => what)).size > 1;
   const added = figures.some(({ claimed }) => claimed !== undefined);

@@ -1,6 +1,6 @@
 /**
  * Opens a duchy's database. If the settings contain no database URL, the duchy uses its own database on the embedded
- * PostgreSQL server of the data directory. A demo duchy's database is on the same server as the exchange's.
+ * PostgreSQL server of the data directory. A demo duchy's database is on the same server as the exchange's database.
  */
 import type { DuchyConfig, StartOptions } from '@measurement-exchange/duchy';
 import { loadConfig } from '@measurement-exchange/exchange/config';

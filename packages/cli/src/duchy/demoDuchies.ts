@@ -22,8 +22,8 @@ export function startDemoDuchies({ names, ...options }: DemoDuchies) {
 }
 
 /**
- * Starts one process for all duchies. Node and the code are then loaded and optimized only once, so that the duchies
- * need only a third of the processor time.
+ * Starts one process for all duchies. One process loads and optimizes the code only once, so the duchies need only a
+ * third of the processor time that separate processes would need.
  */
 export function startDemoDuchiesTogether({ names, ...options }: DemoDuchies) {
   const program = {

@@ -32,7 +32,7 @@ export function serveCommand(): Command {
       });
       const quiet = given.mode === 'development' && !options.json && process.env.MEX_LOG_LEVEL === undefined;
       tuneHeap();
-      // Import the exchange only here, because most other commands do not need its HTTP server.
+      // Import the exchange only here, because the subcommands `publishers` and `duchies` do not need its HTTP server.
       const { createLog, demoDuchies, start } = await import('@measurement-exchange/exchange');
       const log = createLog(quiet ? 'warn' : given.logLevel);
       const config = await withDatabases(given, demoDuchies(given), log);
@@ -85,7 +85,7 @@ async function consoleOf(config: Config, log: Logger, isJson: boolean): Promise<
 
 /**
  * Creates the demo duchies' databases. If the database role is not allowed to create databases, turns the demo duchies
- * off. Measurements would otherwise wait for these duchies forever.
+ * off, so that measurements do not wait for these duchies forever.
  */
 async function withDatabases(config: Config, duchies: string[], log: Logger): Promise<Config> {
   const { databaseUrl } = config;

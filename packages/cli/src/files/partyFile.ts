@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { type PartyFile, PartyFileError, parsePartyFile } from '@measurement-exchange/sdk/onboarding';
 import { readJsonObject } from './input.ts';
 
-/** Reads a party file. Throws if its contents are inconsistent, before anything is sent to the exchange. */
+/** Reads a party file. Throws if its contents are inconsistent, so that they are not sent to the exchange. */
 export async function readPartyFile(path: string): Promise<PartyFile> {
   const json = await readJsonObject(path, 'the party.json that mex identity made');
   try {

@@ -1,4 +1,4 @@
-/** Receives the request by which an issuer redirects the browser back to this machine. */
+/** Receives the request that the browser sends to this machine when the issuer redirects the browser after a login. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isLoopback } from '../signIn/addresses.ts';
@@ -7,7 +7,7 @@ import { isLoopback } from '../signIn/addresses.ts';
 export const DEFAULT_REDIRECT = 'http://127.0.0.1/callback';
 
 interface Redirect extends AsyncDisposable {
-  /** The local address that the issuer redirects the browser to, with the port that we listen on. */
+  /** The address that the issuer redirects the browser to, including the port that the local server listens on. */
   uri: string;
   received: (timeoutSeconds: number) => Promise<URL>;
 }

@@ -163,8 +163,9 @@ The type is a message of the schema, the file its bytes (- for standard input).
 const FIRST_TAG = 0x0a;
 
 /**
- * Reads a FileDescriptorSet in JSON or in binary. JSON starts with a brace, and a binary set with FIRST_TAG, which is also
- * a line feed. The length of the first file follows. If the length is 123, this byte is also a brace.
+ * Reads a FileDescriptorSet in JSON or in binary. JSON starts with a brace. A binary set starts with FIRST_TAG and the
+ * length of its first file. FIRST_TAG is also a line feed, and a length of 123 is also a brace. If a file starts with
+ * these two bytes and is not valid JSON, it is therefore read as a binary set.
  */
 async function readSet(file: string): Promise<JsonValue> {
   const bytes = await readBytes(file, SET);

@@ -92,8 +92,8 @@ export function explainEnd(error: unknown, options: ActingOptions): unknown {
 const UNKNOWN_CODES: readonly string[] = ['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT'];
 
 /**
- * If an error interrupted the wait for a result, adds the command that shows the measurement to the error's message.
- * Returns other errors unchanged.
+ * If an error interrupted the wait for a result, extends the error's message with advice: the measurement continues,
+ * and `mex measurements show` shows it. Returns other errors unchanged.
  */
 export function explainLostWait(error: unknown, name: string, options: CallOptions): unknown {
   if (error instanceof MeasurementFailed || error instanceof WaitTimedOut) return error;

@@ -45,7 +45,7 @@ ${paint('yellow', code)} at ${visible(field)}: ${visible(message)}
   });
 }
 
-/** Returns each duchy's latest report, such as `EXECUTION_PHASE 40 %`. */
+/** Returns each duchy's latest report, such as `EXECUTION_PHASE 40 %`. `progress` must list older reports first. */
 export function latestReports(progress: readonly Progress[]): Map<string, string> {
   return new Map(
     progress.map((report) => [report.duchy, visible(`${report.stage} ${percentOf(report)}`.trimEnd())]),

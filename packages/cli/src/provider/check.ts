@@ -26,7 +26,7 @@ interface CheckedReference extends Omit<ReferenceInventory, 'firstDay' | 'lastDa
   lastDay?: string;
   /**
    * The consumers that are allowed to measure the events with this reference. Absent if the settings have no
-   * `references`. A demo provider's agent then allows every consumer that the exchange allows.
+   * `references`. Without `references`, a demo provider's agent allows every consumer that the exchange allows.
    */
   measurementConsumers?: readonly string[];
   /** `DEVELOPMENT` if a demo provider serves the reference only because it occurs in the events. */

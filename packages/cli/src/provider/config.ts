@@ -53,8 +53,8 @@ const ProviderConfig = s.object(
     /** Folders of earlier identities, whose encryption keys decrypt data that was encrypted before the keys changed. */
     earlierIdentities: texts(),
     /**
-     * Files with the consumers' roots, in PEM or DER. An entry can start with the name of a party, as in
-     * `measurementConsumers/acme=acme.pem`. The root is then trusted for that party only.
+     * Files with the consumers' roots, in PEM or DER. If an entry starts with the name of a party, as in
+     * `measurementConsumers/acme=acme.pem`, the root is trusted for that party only.
      */
     roots: texts(),
     /** The file that stores the spent budget and the responses. */
@@ -70,7 +70,7 @@ const ProviderConfig = s.object(
      * column of the events.
      */
     references: s.recordOf(s.object(reference)),
-    /** Descriptions of the attributes for consumers. They must not contain values copied from the events. */
+    /** Describes the attributes to consumers. The descriptions must not contain values copied from the events. */
     attributes: s.recordOf(
       s.object(
         s.partial({

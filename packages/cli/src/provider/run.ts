@@ -40,7 +40,7 @@ export function runCommand(): Command {
 }
 
 async function run(options: RunOptions): Promise<void> {
-  // Import the provider SDK only here, because it loads DuckDB, which would use memory in all other commands.
+  // Import the provider SDK only here, because the help and `mex completion` do not need it.
   const { createAgent, openLedger, publishAttributes } = await import('@measurement-exchange/sdk/provider');
   const settings = await settingsOf(options);
   const metrics = settings.operations && !options.once ? await createMetrics() : undefined;
@@ -113,8 +113,8 @@ function methodOf(settings: Settings) {
 
 /**
  * Returns the consumers that are allowed to measure the events of each reference (the provider's own ID of an event
- * group). A demo provider can omit the setting `references`. The agent then trusts the exchange's data about the
- * provider's event groups (`unchecked`). For any other provider with events, this function throws if `references` or
+ * group). If a demo provider omits the setting `references`, the agent trusts the exchange's data about the provider's
+ * event groups (`unchecked`). For any other provider with events, this function throws if `references` or
  * `events.columns.attributes` is missing.
  */
 function referencesOf(settings: Settings): AgentOptions['references'] {

@@ -75,7 +75,7 @@ export async function createAudiences(
 
 export type PopulationSpec = ReturnType<typeof populationSpec>;
 
-/** Returns the population for the publishers' agents. It has the same people as the exchange's demo population. */
+/** Returns the people with VIDs 1 to `population`, with the same attributes as in the exchange's demo population. */
 export function populationSpec(population: number) {
   return { subpopulations: demoSubpopulations(population) };
 }
@@ -87,8 +87,8 @@ function attributeOf(name: 'sex' | 'age'): string {
 }
 
 /**
- * Returns functions that compute the true figures with plain SQL. They do not use the providers' code, because their
- * figures serve to check that code.
+ * Returns functions that compute the true figures with plain SQL. The functions do not use the providers' code, because
+ * the true figures are used to check that code.
  */
 export function truthOf(db: DuckDBConnection, files: string[], where = 'true') {
   const list = `[${files.map(quoted).join(', ')}]`;

@@ -27,7 +27,7 @@ export interface ClickHouseServer {
   password: string;
 }
 
-/** Returns the server that environment variables name. The tests read the same variables. */
+/** Returns the server at CLICKHOUSE_URL, or undefined if that variable is not set. Tests read the same variables. */
 export function clickHouseOf(environment: NodeJS.ProcessEnv): ClickHouseServer | undefined {
   const { CLICKHOUSE_URL: url, CLICKHOUSE_USER: username, CLICKHOUSE_PASSWORD: password } = environment;
   return url ? { url, username: username ?? 'default', password: password ?? '' } : undefined;

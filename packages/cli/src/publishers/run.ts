@@ -28,8 +28,8 @@ const SEED = 1;
 const BUDGET = { epsilon: 100, delta: 1e-4, rho: 10 };
 
 /**
- * The wait before asking for the measurement that the duchies compute. The measurement keeps the duchies busy for
- * seconds, and would delay the user's own first measurement.
+ * The wait before asking for the measurement that the duchies compute. That measurement keeps the duchies busy for
+ * several seconds. Without the wait, it would delay the user's own first measurement.
  */
 const PAUSE_MS = 30_000;
 

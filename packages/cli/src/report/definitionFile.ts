@@ -1,4 +1,4 @@
-/** Reads definitions of reports from YAML or JSON files, and writes them. */
+/** Reads report definitions from YAML or JSON files, and converts definitions to YAML. */
 import { readFile } from 'node:fs/promises';
 import { type ReportDefinition, readDefinition } from '@measurement-exchange/reports';
 import { Document, isScalar, isSeq, parse, YAMLParseError } from 'yaml';
@@ -71,7 +71,7 @@ function parsed(file: string, text: string): Record<string, unknown> {
   throw new Error(`${file} does not have the members of a report: mex report define writes an example.`);
 }
 
-/** Returns the definition as YAML. `describe` returns a comment for an event group. */
+/** Returns the definition as YAML. `describe` returns the comment for an event group, or undefined for no comment. */
 export function toYaml(
   definition: ReportDefinition,
   describe: (eventGroup: string) => string | undefined,

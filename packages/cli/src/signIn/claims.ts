@@ -1,7 +1,4 @@
-/**
- * Reads the claims in a user's token, such as its expiry, without verifying the token. Only the exchange verifies
- * tokens.
- */
+/** Reads the claims in a token, such as its expiry, without verifying the token. Only the exchange verifies tokens. */
 
 export interface Claims {
   iss?: string;

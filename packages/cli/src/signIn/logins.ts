@@ -35,7 +35,7 @@ function parsed(json: string): Login | undefined {
   try {
     return JSON.parse(json) as Login;
   } catch {
-    // Treat a damaged file as missing. The user must then sign in again.
+    // Treat a damaged file as missing, so that the user is asked to sign in again.
     return undefined;
   }
 }

@@ -15,7 +15,7 @@ const Profile = s.object(
     as: text(),
     identity: text(),
     /**
-     * Files with trusted roots. An entry can begin with a party's name, as in `duchies/one=one.pem`. The root is then
+     * Files with trusted roots. If an entry begins with a party's name, as in `duchies/one=one.pem`, the root is
      * trusted for this party only. If the party is a duchy, the user also accepts this duchy in computations.
      */
     roots: s.array(text()),
@@ -52,7 +52,7 @@ export function chosenName(): string {
   return requireProfileName(process.env.MEX_PROFILE || DEFAULT_PROFILE);
 }
 
-/** Returns `name`. Throws unless it is a valid profile name, which is also used as a file name. */
+/** Returns `name`. Throws unless `name` is a valid name of a profile. The profile's login file has the same name. */
 export function requireProfileName(name: string): string {
   if (/^[A-Za-z0-9][\w-]{0,62}$/.test(name)) return name;
   throw new Error(`${name} cannot name a profile: use letters, digits, - and _, 63 at most.`);
@@ -92,7 +92,10 @@ export async function requireProfile(name: string): Promise<NamedProfile> {
   throw new Error(`There is no profile ${name}.${known} Make it: mex profile set ${name} --url <url>.`);
 }
 
-/** Returns the profile that commands use. Throws if MEX_PROFILE names a profile that does not exist. */
+/**
+ * Returns the profile that commands use. If MEX_PROFILE names a profile that does not exist, throws. If MEX_PROFILE is
+ * not set and the default profile does not exist, returns undefined.
+ */
 export async function chosenProfile(): Promise<NamedProfile | undefined> {
   const name = chosenName();
   return process.env.MEX_PROFILE ? requireProfile(name) : findProfile(name);

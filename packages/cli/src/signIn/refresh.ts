@@ -9,8 +9,8 @@ export async function refresh(client: OpenIdClient, refreshToken: string): Promi
 }
 
 /**
- * Returns the tokens in an issuer's response. A response to `refresh` can lack a refresh token. The old refresh token
- * then stays valid, and the caller keeps it.
+ * Returns the tokens in an issuer's response. If a response to `refresh` has no refresh token, the old refresh token
+ * stays valid, and the caller keeps it.
  */
 export function tokensOf(
   { id_token, refresh_token }: { id_token?: string; refresh_token?: string },

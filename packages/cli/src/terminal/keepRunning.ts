@@ -25,8 +25,8 @@ interface KeptProgram {
 }
 
 /**
- * Environment variables of the programs. With a single arena, glibc reuses memory across threads. This saves 60 MB in
- * the process of a worker (a role of a duchy) that counts 10,000,000 people.
+ * Environment variables of the programs. With a single arena, glibc reuses memory across threads. This saves 60 MB in a
+ * duchy that counts 10,000,000 people in the role of a worker.
  */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '1' };
 
@@ -79,7 +79,7 @@ function launch(args: string[], dataDir: string, logFile: string): ChildProcess 
   const log = openSync(logFile, 'a', 0o600);
   // Do not pass on these variables, because the program finds the exchange through the data directory.
   const { MEX_URL: _url, MEX_TOKEN: _token, ...env } = process.env;
-  // Open an IPC channel. It closes when this process ends for any reason, and the program then stops.
+  // Open an IPC channel. When this process ends for any reason, the channel closes, and the program stops.
   const child = spawn(process.execPath, [MEX, ...args], {
     env: { ...ALLOCATOR, ...env, MEX_DATA_DIR: dataDir },
     stdio: ['ignore', log, log, 'ipc'],

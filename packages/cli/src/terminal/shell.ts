@@ -6,8 +6,8 @@ export function quoteWord(word: string): string {
 }
 
 /**
- * Returns the command that started `mex`: `mex`, `npx mex`, `npm run -s mex --`, or the program's path (after `node` if
- * the path is that of a script).
+ * Returns the command that started `mex`: `mex`, `npx mex`, `npm run -s mex --`, `node` with the path of a script, or
+ * the path of the program. If another program runs this code, returns `mex`.
  */
 export function programName(argv: readonly string[] = process.argv, env = process.env): string {
   const path = argv[1] ?? '';

@@ -50,8 +50,8 @@ export interface X509 {
 }
 
 /**
- * The maximum length of a certificate in bytes. Real certificates are much shorter. About 400 certificates of this
- * length fit in one page of a certificate list (at most 8 MiB).
+ * The maximum length of a certificate in bytes. Real certificates are much shorter. A page of a certificate list has at
+ * most 8 MiB, which is enough for about 400 certificates of this length.
  */
 export const MAX_CERTIFICATE_BYTES = 15_000;
 

@@ -1,6 +1,6 @@
 import { type Der, derElements, oidText } from './der.ts';
 
-/** The type of a signing key. The names are those in the contract's table of signature algorithms. */
+/** The type of a signing key. Types and curves have the names in the contract's table of signature algorithms. */
 export interface KeyKind {
   /** The key type: `EC`, `RSA`, or the OID of any other type. */
   keyType: string;

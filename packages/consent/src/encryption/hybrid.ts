@@ -25,8 +25,8 @@ export async function encrypt(
 
 /**
  * Decrypts with a private Tink keyset, using the key that matches the ciphertext's prefix. If no key matches, or if
- * decryption fails, tries the keys without a prefix. Callers should pass the same array object each time, because the
- * cache finds the parsed keyset by this object.
+ * decryption fails, tries the keys without a prefix. Callers should pass the same `privateKeyset` object each time,
+ * because the cache finds the parsed keyset by this object.
  */
 export async function decrypt(
   privateKeyset: Uint8Array,

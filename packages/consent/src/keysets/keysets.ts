@@ -176,7 +176,7 @@ type Kind = 'PUBLIC' | 'PRIVATE';
 
 interface OpenKey {
   key: EncryptionKey;
-  /** The private key. Only entries of a private keyset have `secret` and `publicData`. */
+  /** The private key. `publicData` is its public key. Only entries of a private keyset have these two fields. */
   secret?: Uint8Array;
   publicData?: tink.KeyData;
 }

@@ -16,8 +16,8 @@ import { checkSignature, requireSigningKey } from '../signatures/signatures.ts';
 export interface TrustedRoot {
   /**
    * The party for which the root is allowed to issue certificates. If undefined, the root is allowed to issue
-   * certificates for every party that has no root of its own. Each certificate must then name its party in a subject
-   * alternative name, such as `mex:dataProviders/streamly`.
+   * certificates for every party that has no root of its own. Each of these certificates must name its party in a
+   * subject alternative name, such as `mex:dataProviders/streamly`.
    */
   party?: string;
   pem: string;
@@ -25,9 +25,9 @@ export interface TrustedRoot {
 
 export interface TrustStore {
   /**
-   * Returns the parsed certificate. Throws unless a root that is trusted for the party issued it, the certificate and
-   * the root are valid at `now`, and the certificate is for signing. Also throws if the certificate names only other
-   * parties, or names no party although its root is trusted for other parties too.
+   * Returns the parsed certificate. Throws unless the certificate was issued by a root that is trusted for the party.
+   * Throws unless the certificate and the root are valid at `now`, and the certificate is for signing. Also throws if
+   * the certificate names only other parties, or names no party although its root is trusted for other parties too.
    */
   verify(party: string, certificateDer: Uint8Array, now: Date): Promise<X509>;
 }

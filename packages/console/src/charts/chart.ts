@@ -13,7 +13,7 @@ export interface Table {
 
 export interface Chart {
   title: string;
-  /** A sentence that states the finding. Screen readers read it instead of the drawing. */
+  /** A summary of the chart in words. Screen readers read the summary instead of the drawing. */
   finding: string;
   drawing: Node;
   table: Table;

@@ -1,6 +1,6 @@
 /**
- * Charts as pure functions, which need no browser. The console renders a chart as React elements, and the demo's report
- * contains the chart as HTML text.
+ * Charts as pure functions, which need no browser. The console renders a chart as React elements. The HTML reports that
+ * `mex` writes contain the chart as HTML text.
  */
 export { type AddingUp, addingUpChart } from './addingUp.ts';
 export { bandChart, type Curve, curveChart, type Point } from './band.ts';

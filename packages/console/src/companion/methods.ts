@@ -37,9 +37,9 @@ export interface CompanionMethods {
   searchTitles(input: { text: string; limit?: number }): FoundTitles;
   plan(input: { request: MeasurementRequest; assumed?: number }): Plan;
   /**
-   * Creates a measurement. Fails and creates nothing if the consumer could not accept any result, for example because
-   * the consumer does not trust a duchy. `request.requestId` is required, so that a repeated call does not create a
-   * second measurement.
+   * Creates a measurement. Fails and creates nothing if the consumer would reject every result, for example because the
+   * consumer does not trust a duchy. `request.requestId` is required, so that a repeated call does not create a second
+   * measurement.
    */
   create(input: { request: MeasurementRequest }): { name: string };
   result(input: { name: string }): OpenedResult;
@@ -76,7 +76,7 @@ export interface CompanionErrorBody {
   message: string;
   /**
    * `FilterDetails` for the reason `FILTER_REJECTED`, and `ExchangeDetails` for an error of the exchange. Other reasons
-   * have other details, such as the name of the measurement, or none.
+   * have other details, such as the name of the measurement, or no details.
    */
   details?: unknown;
 }
@@ -203,8 +203,8 @@ export interface OpenedSpec {
   /** The interval and filter of each event group. A population measurement has one entry, without an event group. */
   parts: { eventGroup?: string; interval?: { start: string; end: string }; filter?: string }[];
   /**
-   * The expected charge to the privacy budget of each event group reference (the provider's ID of an event group) on
-   * each day. Absent if the response costs nothing, the spec cannot be decoded, or a verification step failed.
+   * The expected charge to the privacy budget, for each day and each event group reference (the provider's ID of an
+   * event group). Absent if the response costs nothing, the spec cannot be decoded, or a verification step failed.
    */
   charge?: PrivacyAmount;
 }

@@ -5,8 +5,8 @@ import { type Session, useSession } from '../session/session.ts';
 import { useChangedNames } from './useChangedNames.ts';
 
 /**
- * After a change, a list with more pages than this is read again only if the user asks, because all its pages must then
- * be read again.
+ * After a change, a list with at most this many pages is read again automatically. A longer list is read again only if
+ * the user asks, because all its pages must be read.
  */
 const MAX_PAGES_AGAIN = 5;
 

@@ -194,9 +194,9 @@ const isEverybody = (group: FigureView['group']) => Object.keys(group).length ==
 export type SizeOf = (group: FigureView['group']) => number | undefined;
 
 /**
- * Draws the reach by group: a chart for each set and breakdown. If a breakdown has several attributes, the last one
- * determines the series. If the sizes of all groups are known, the chart shows the share of each group that was
- * reached.
+ * Draws the reach by group: a chart for each set and breakdown. If a breakdown has several attributes, each value of
+ * the last attribute has its own series. If the sizes of all groups are known, the chart shows the share of each group
+ * that was reached.
  */
 export function groupCharts(
   view: ReportView,

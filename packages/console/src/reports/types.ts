@@ -29,7 +29,10 @@ export interface FigureView extends Partial<Estimate> {
   group: Group;
   /** The keys of the needs whose answers are missing. */
   missing: string[];
-  /** The people reached at each frequency, and at that frequency or above. Set only for frequency figures. */
+  /**
+   * For each frequency, the number of people reached that often (`people`), and the number of people reached at least
+   * that often (`orMore`). Set only for frequency figures.
+   */
   frequencies?: { people: Estimate; orMore: Estimate }[];
   /** The average frequency. Set only for a frequency figure whose impressions are also in the report. */
   average?: Ratio;

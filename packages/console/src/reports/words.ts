@@ -9,8 +9,8 @@ export interface Label {
 }
 
 /**
- * Returns the label of a publisher, and the index of its color and shape. By default, the label is the last part of the
- * resource name, and there is no index.
+ * Returns the label of a publisher, and the index of the publisher's color and shape. Without an index, the segment's
+ * position determines the color and shape. The default function is `byId`.
  */
 export type PublisherLook = (name: string) => { label: string; index?: number };
 
@@ -63,7 +63,10 @@ export function periodWords({ start, end }: Period, { timeZone }: Pick<LocalInte
   return format.formatRange(Date.parse(start), Date.parse(end) - 1).replaceAll(/[\u2009\u202f]/g, ' ');
 }
 
-/** Formats the first day of a period, given its start. If `isEnd` is true, formats the last day, given its end. */
+/**
+ * Formats the first day of a period. `instant` is the start of the period. If `isEnd` is true, `instant` is the end of
+ * the period, and the function formats the last day.
+ */
 export function dayWords(
   instant: string,
   { timeZone }: Pick<LocalInterval, 'timeZone'>,

@@ -55,8 +55,8 @@ export class Login {
   };
 
   /**
-   * Called after the exchange has rejected the token. If the user can sign in again (`onExpired`), the next call of
-   * `token` renews the token first.
+   * Called after the exchange has rejected the token. If `onExpired` is set, so that the user can sign in again, the
+   * next call of `token` renews the token first.
    */
   reject(): void {
     if (this.onExpired) this.tokens = { ...this.tokens, expiresAt: 0 };

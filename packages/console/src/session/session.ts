@@ -12,7 +12,7 @@ export interface Session {
   principal: string;
   role: Role;
   client: ExchangeClient;
-  /** Undefined if no key is available. Pages then show the command that opens them in `mex console`. */
+  /** Undefined if the console cannot use the caller's keys. Pages then show the command that starts `mex console`. */
   companion: Companion | undefined;
   /** Undefined if `mex console` holds the token. */
   login: Login | undefined;

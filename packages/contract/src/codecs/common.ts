@@ -37,8 +37,8 @@ export function defaultSignatureAlgorithm(key: SigningKey): SignatureAlgorithmNa
 
 /**
  * Returns the hash function for signatures by this key, or undefined if the algorithm does not match the key. `named`
- * is the algorithm's name or OID, and defaults to the key's default algorithm. A name must match the key's type and
- * curve. An OID must match only the key's type, because the OID of an ECDSA algorithm does not specify a curve.
+ * is the algorithm's name or OID, and defaults to the key's default algorithm. A named algorithm must have the key's
+ * type and curve. For an OID, only the type must match, because the OID of an ECDSA algorithm does not specify a curve.
  */
 export function signatureHash(
   named: string | undefined,

@@ -27,8 +27,9 @@ const input = {
   publicKey: s.optional(SignedMessage),
 };
 /**
- * Fields that only requests contain. Responses return the certificate in the field `certificate`. A caller may send
- * that field back, but it has no effect in a request.
+ * Fields that only requests contain. Responses have the field `certificate` instead: the certificate that verifies
+ * `publicKey`, or the preferred certificate if the exchange knows no such certificate. A caller may send `certificate`
+ * back, but it has no effect in a request.
  */
 const inputOnly = {
   publicKeyCertificate: s.optional(

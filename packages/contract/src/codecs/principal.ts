@@ -15,8 +15,8 @@ export const PrincipalBinding = s.object({
 export type PrincipalBinding = s.Static<typeof PrincipalBinding>;
 
 /**
- * A successful change that is not in the transition log, which records changes of state. Rejected requests appear only
- * in the service's own log output.
+ * A successful change that is not in the transition log. The transition log records the state changes of measurements,
+ * requisitions, and computations. Rejected requests appear only in the service's own log output.
  */
 export const AuditEntry = s.object({
   time: s.timestamp(),

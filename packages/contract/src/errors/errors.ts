@@ -1,4 +1,6 @@
-/** Defines the exchange's only error class, and converts errors to and from JSON. */
+/**
+ * Defines the error with which the exchange and the duchies reject a request, and converts this error to and from JSON.
+ */
 import type { JsonObject, JsonValue } from '../values/jsonValue.ts';
 import { type AnyReason, type Code, HTTP_STATUS, httpStatusOf, REASONS, type Reason } from './reasons.ts';
 

@@ -10,7 +10,7 @@ type Declared = Keywords & Omit<JsonSchema, keyof Keywords>;
 
 export const ID_PATTERN = '[A-Za-z0-9_-]{1,63}';
 
-/** Converts schemas. A named schema is added to `components` once, and referenced after that. */
+/** Converts schemas. A named schema is added to `components` once, and every use of it is a reference. */
 export class SchemaPrinter {
   readonly components: Record<string, JsonSchema> = {};
   /**

@@ -44,7 +44,7 @@ const hiding = object(
   'Noise that hides what the aggregator could learn along the way; it is not in the result.',
 );
 
-/** Properties of both Liquid Legions configs, and of the exchange's settings for them. */
+/** Properties of both Liquid Legions configs, and of the exchange's settings for both protocols. */
 export const sketchMembers = {
   workers: array(nameOf('duchy'), {
     minItems: 1,

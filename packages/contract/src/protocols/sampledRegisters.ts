@@ -1,7 +1,7 @@
 /**
  * Computes which people of a population are in a sample. All providers number the people from 0 in the same order,
- * which depends on hashes of the people's VIDs (virtual person IDs). A sample is an interval of these numbers, called
- * indexes. The interval may wrap around from the last index to 0.
+ * which depends on hashes of the people's VIDs (virtual person IDs). These numbers are called indexes. A sample is an
+ * interval of indexes, which may wrap around from the last index to 0.
  */
 import type { PlainSpec } from '../specs/measurementSpec.ts';
 

@@ -71,11 +71,11 @@ export function mpcNoiseOffset(
 }
 
 /**
- * Returns the number of registers that each worker appends as noise. A random draw takes at most twice its offset in
- * registers. Workers also append the registers that the draws leave unused, so the number does not depend on the draws.
- * A reach measurement needs one draw of reach noise, and its `frequencyOffset` is 0. A frequency measurement needs a
- * draw for every ring value except the last, because a lying provider can move a person to any of these values. Value 0
- * gets reach noise, and the other values get frequency noise. The last value marks unused registers.
+ * Returns the number of registers that each worker appends as noise. A noise draw with an offset of n takes at most 2n
+ * registers. Each worker also appends the registers that its draws leave unused, so the number does not depend on the
+ * draws. A reach measurement needs one draw of reach noise, and its `frequencyOffset` is 0. A frequency measurement
+ * needs a draw for every ring value except the last, because a lying provider can move a person to any of these values.
+ * Value 0 gets reach noise, and the other values get frequency noise. The last value marks unused registers.
  */
 export function noiseRegisterCount(ringModulus: number, reachOffset: number, frequencyOffset: number) {
   return 2 * (reachOffset + (ringModulus - 2) * frequencyOffset);

@@ -39,8 +39,9 @@ const RULES: [applies: (route: Route) => boolean, reasons: Reason[]][] = [
       'DEADLINE_EXCEEDED',
     ],
   ],
-  // Every operation except whoAmI can deny permission, because the caller may be of the wrong kind, or may use a
-  // wildcard as an ID where it is forbidden. whoAmI allows all four kinds of callers, and has no ID in its path.
+  // An operation can deny permission to a kind of caller that has no access. If the operation's path has an ID, the
+  // operation can also deny permission for another caller's ID, or for a wildcard. All other operations, such as
+  // whoAmI, never deny permission.
   [({ access, path }) => Object.keys(access).length < 4 || path.includes('{'), ['PERMISSION_DENIED']],
   [({ path }) => path.includes('{'), ['MALFORMED_NAME']],
   [({ method }) => method !== 'GET', ['MALFORMED_JSON', 'BODY_TOO_LARGE']],

@@ -28,7 +28,7 @@ const act = {
 const operator = { operator: 'any' } as const;
 
 /**
- * The routes for certificates. Every caller may get a certificate by its name, to verify signatures, with two
+ * The routes for certificates. Every caller may get a certificate by its name, to verify signatures. There are two
  * exceptions: a consumer may not get another consumer's certificates, and a provider may not get another provider's
  * certificates. Only the party itself and the operator may list or change a party's certificates.
  */

@@ -79,7 +79,9 @@ export const EVERYBODY = {
   operator: 'any',
 } as const;
 
-/** Default properties. Each route starts with one of these constants, and overrides some of its properties. */
+/**
+ * Default properties of routes. Most routes include one of these constants, and may override the constant's properties.
+ */
 export const READ = { method: 'GET', query: noQuery } as const;
 export const LIST = { method: 'GET', query: s.object(paging), errors: [] } as const;
 export const CREATE = { method: 'POST', mutates: true, query: noQuery } as const;

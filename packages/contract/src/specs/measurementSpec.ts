@@ -1,4 +1,4 @@
-/** Decodes a MeasurementSpec's signed bytes to plain values. The bytes themselves are relayed unchanged. */
+/** Decodes a MeasurementSpec's signed bytes to plain values. The exchange passes the bytes on unchanged. */
 import { fromJson, type JsonValue as PlainJson } from '@bufbuild/protobuf';
 import {
   type MeasurementSpecJson,

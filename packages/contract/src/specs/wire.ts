@@ -161,7 +161,10 @@ class WireReader {
     this.text = new TextDecoder('latin1').decode(bytes);
   }
 
-  /** Reads a message's fields into `into`. Stops at `end`, or at the end tag of the group with the number `group`. */
+  /**
+   * Reads a message's fields into `into`. Stops at `end`, or at the end tag of the group with the number `group`. The
+   * value 0 of `group` means that the message is not a group.
+   */
   message(shape: Shape, into: WireMessage, end: number, depth: number, group = 0): void {
     if (depth > this.limits.maxDepth) throw new WireFault(`nests deeper than ${this.limits.maxDepth} levels`);
     if (++this.messages > this.limits.maxMessages) {

@@ -8,7 +8,7 @@ export class JsonDecimal {
   }
 }
 
-/** A parsed JSON value. Integers are `number` if that is exact, and `bigint` otherwise. Objects have no prototype. */
+/** A parsed JSON value. Safe integers are `number`, and larger integers are `bigint`. Objects have no prototype. */
 export type JsonValue = null | boolean | string | number | bigint | JsonDecimal | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue;

@@ -1,4 +1,4 @@
-/** Converts bytes, timestamps, and 64-bit integers to and from the text that JSON uses for them. */
+/** Converts timestamps and bytes to and from text. Also has functions for nonces, and compares bytes. */
 
 /**
  * RFC 3339 text in UTC with microseconds. A timestamp always has 27 characters, so sorting by text also sorts by time.
@@ -27,8 +27,8 @@ export function parseTimestamp(text: string): Timestamp | undefined {
 }
 
 /**
- * A cache with one entry: the last converted second, and the text of that second up to the decimal point. Most calls
- * find their second here, because most timestamps are in the same second as the previous one.
+ * A cache with one entry: the last converted second, and the text of that second up to and including the decimal point.
+ * Most calls find their second here, because most timestamps are in the same second as the previous one.
  */
 let written = { second: Number.NaN, text: '' };
 

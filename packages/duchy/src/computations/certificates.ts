@@ -10,7 +10,10 @@ import {
 import type { Duchy } from './context.ts';
 import { NotReady, PermanentError } from './errors.ts';
 
-/** Fetches a party's certificate. Throws if it is invalid or revoked, or if its root is not trusted for the party. */
+/**
+ * Fetches and verifies a party's certificate. Throws if the certificate is invalid, revoked, or on hold, or if its root
+ * is not trusted for the party.
+ */
 export async function trustedCertificate(
   { client, trust }: Pick<Duchy, 'client' | 'trust'>,
   party: string,

@@ -27,8 +27,8 @@ export interface Duchy {
    */
   noiseMechanisms: readonly MpcNoiseMechanism[];
   /**
-   * If true, blobs (uploads and messages) are kept for a while after their computation ends, so that operators can
-   * examine them. Otherwise, they are removed when the computation ends.
+   * If true, blobs (uploads and messages) are kept for `keepBlobsForHours` after their computation ends, so that
+   * operators can examine them. If false or undefined, the blobs are removed when the computation ends.
    */
   keepsBlobs?: boolean | undefined;
   /** Settings for other duchies, by name. The exchange provides the endpoint of any duchy that is not listed. */

@@ -47,9 +47,9 @@ const listen = object(
     /** True if a proxy in front of the duchy terminates TLS. */
     behindTlsProxy: boolean(),
     /**
-     * CIDR ranges of proxies whose X-Forwarded-For header is trusted. In production, a duchy must set this if
-     * `behindTlsProxy` is true, or if it listens on a loopback address, because it is then usually behind a proxy. An
-     * empty array states that there is no proxy, and is not allowed with `behindTlsProxy`.
+     * CIDR ranges of proxies whose X-Forwarded-For header is trusted. In production, this setting is required if
+     * `behindTlsProxy` is true. It is also required if the duchy listens on a loopback address, because such a duchy is
+     * usually behind a proxy. An empty array states that there is no proxy, and is not allowed with `behindTlsProxy`.
      */
     trustedProxies: array(string()),
   }),
@@ -66,8 +66,8 @@ const limits = {
   /** The maximum size of a message from another duchy. */
   maxDataBytes: integer(1, 2 ** 33),
   /**
-   * The maximum number of rejected requests per address and minute. After that, the duchy rejects every request from
-   * the address until the minute ends.
+   * The maximum number of rejected requests per address and minute. When an address reaches this number, the duchy
+   * rejects every request from the address until the minute ends.
    */
   rejectedPerMinute: integer(1, 1_000_000),
 };

@@ -35,7 +35,8 @@ export interface StoredComputation {
   attempt: number;
   /**
    * The earliest time at which a mill (a loop that runs stages) may run the stage. Null while the stage waits for a
-   * message, or for the computation to reach a certain state at the exchange. Also null after the last stage.
+   * message, or for the computation to reach a certain state at the exchange. Also null after the last stage, and after
+   * the computation has ended.
    */
   runAfter: Date | null;
   lastError: string | null;

@@ -13,8 +13,8 @@ export interface Claim {
 }
 
 /**
- * Thrown if another mill has claimed the stage, or the computation has ended. In both cases, the mill must not store
- * its output.
+ * Thrown if another mill has claimed the stage, or the computation has ended. In both cases, the mill that held the
+ * lease must not store its output.
  */
 export class LeaseLost extends Error {
   constructor(id: string) {
@@ -25,8 +25,8 @@ export class LeaseLost extends Error {
 
 const UNTIL = (parameter: string) => `clock_timestamp() + ${parameter} * interval '1 millisecond'`;
 /**
- * Returns SQL that replaces a time in the past with the current time, so that a new stage runs after the stages of the
- * same consumer that are already due.
+ * Returns SQL that replaces a time in the past with the current time. A new stage therefore runs after the stages of
+ * the same consumer that are already due.
  */
 const NOT_BEFORE_NOW = (parameter: string) =>
   `CASE WHEN ${parameter}::timestamptz IS NOT NULL THEN greatest(${parameter}, clock_timestamp()) END`;
@@ -46,8 +46,8 @@ const CLAIM = sql(
 );
 
 /**
- * Claims a stage that is due and not leased. Measurement consumers take turns, so that a consumer with many
- * computations does not delay the others.
+ * Claims a stage that is due and not leased. Returns undefined if there is no such stage. Measurement consumers take
+ * turns, so that a consumer with many computations does not delay the others.
  */
 export async function claimStage(
   db: Queryable,

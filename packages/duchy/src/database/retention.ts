@@ -18,8 +18,8 @@ const KEYS = sql(
 );
 
 /**
- * Returns a statement that removes up to five blobs of ended computations that meet `condition`. The limit is low,
- * because blobs can be large.
+ * Returns a statement that removes up to five blobs. The computations of these blobs have ended and meet `condition`.
+ * The limit is low, because blobs can be large.
  */
 function removing(condition: string): string {
   return `WITH removed AS (

@@ -64,8 +64,8 @@ export async function checkFulfillment({ duchy, requireSigned }: Receiving, name
   const { certificate } = fulfillment;
   const sender = { party: dataProvider, certificate, computation: computation.id };
   await requireSigned(signed, sender, 'fulfillment');
-  // Skip this check if the computation has ended. The check needs the secrets that were deleted at the end, and the
-  // computation accepts no new upload.
+  // Skip this check if the computation has ended. The check needs secrets that are deleted when a computation ends, and
+  // an ended computation accepts no new upload.
   if (computation.outcome === null) await rules.requireKeys?.(duchy, fulfillment, computation);
   return { computation, requisition, signed, fulfillment, secretSeed };
 }

@@ -7,7 +7,7 @@ import { PermanentError } from '../computations/errors.ts';
 import { exchangeUnavailable, mismatch } from '../computations/rejections.ts';
 import { Failures } from './slots.ts';
 
-/** The party that claims to have signed a message, with its certificate and the computation. */
+/** The party that claims to have signed a message, the name of the party's certificate, and the computation's ID. */
 export interface Sender {
   party: string;
   certificate: string;

@@ -12,7 +12,10 @@ export function addTo(counts: Map<string, number>, key: string, change: 1 | -1):
 
 /** Counts failures per key in the current minute. Throws RATE_LIMITED if a key has too many failures. */
 export class Failures {
-  /** Replaced by a new map when counting begins again. */
+  /**
+   * The number of failures per key. Counting begins again with a new map, because `run` must subtract from the same map
+   * to which it added.
+   */
   private counts = new Map<string, number>();
   private readonly most: number;
   private readonly what: string;

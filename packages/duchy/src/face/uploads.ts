@@ -93,8 +93,8 @@ function ended({ computation, requisition }: CheckedFulfillment): ExchangeError 
 }
 
 /**
- * Throws unless both signed messages are equal, including the digest, the seed, and the nonce. The signatures are not
- * part of the messages and may differ.
+ * Throws if the new signed message differs from the stored one, for example in the digest, the seed, or the nonce. The
+ * signatures are not part of the messages and may differ.
  */
 function requireSame(upload: StoredUpload, { signed, requisition }: CheckedFulfillment): void {
   if (equalBytes(unpackSignedMessage(upload.signedFulfillment).message, signed.message)) return;

@@ -29,8 +29,8 @@ export interface HeraldOptions {
 const POLL_MS = 1_000;
 const RECONCILE_MS = 5 * 60_000;
 /**
- * Each poll starts this long before the latest known change, because a slow transaction at the exchange can make an
- * older change visible late.
+ * Each poll also lists the changes in this period before the latest known change, because a slow transaction at the
+ * exchange can make an older change visible late.
  */
 const OVERLAP_MS = 15_000;
 /** The assumed maximum difference between this duchy's clock and the exchange's clock. */
@@ -47,7 +47,7 @@ export class Herald {
   private readonly options: Required<HeraldOptions>;
   /**
    * The time of the latest change found by a poll, according to the exchange's clock. The initial value is an hour ago,
-   * so that it is early enough even if the two clocks differ.
+   * so that it is early enough even if this duchy's clock is ahead of the exchange's clock.
    */
   private latestUpdate = Date.now() - CLOCK_SLACK_MS;
   private reconcileAt = 0;

@@ -27,7 +27,8 @@ export class Lease {
   }
 
   /**
-   * Renews the lease. Aborts `signal` if another mill has the lease, or if the lease expired because renewals failed.
+   * Renews the lease. Aborts `signal` if the database no longer has this lease, or if the lease expired because
+   * renewals failed.
    */
   private async renew(): Promise<void> {
     const askedAt = performance.now();

@@ -10,7 +10,8 @@ export interface MillOptions {
   leaseMs?: number;
   /**
    * The interval at which the mill looks for due stages. Defaults to 200 ms. The mill is also woken as soon as this
-   * process makes a stage due, so the interval matters only for retries and for stages that other processes make due.
+   * process makes a stage due. The interval therefore matters only for retries, and for stages that other processes
+   * make due.
    */
   pollMs?: number;
   /**

@@ -11,7 +11,10 @@ export async function peerKey(duchy: Duchy, computation: StoredComputation, peer
   return verifiedPeerKey(duchy, await withParameters(duchy, computation, [peer]), peer);
 }
 
-/** Returns the stored computation. If it lacks a key of one of `duchies`, first updates it from the exchange. */
+/**
+ * Returns the computation. If a key of one of `duchies` is missing, first updates the stored computation from the
+ * exchange. A key may still be missing after this update.
+ */
 export async function withParameters(
   duchy: Duchy,
   computation: StoredComputation,

@@ -18,9 +18,9 @@ const PROTOCOL = 'honestMajorityShareShuffle';
 const SEED_BYTES = 10 * 1024;
 
 /**
- * Publishes this duchy's key, together with a commitment to its random seed. The random seed of a worker is its
- * contribution to the seed that both workers share, and the worker sends it in a later stage. The aggregator's random
- * seed is not used.
+ * Publishes this duchy's key, together with a commitment to its random seed. A worker's random seed is its contribution
+ * to the seed that both workers share. The worker sends this contribution to the other worker in a later stage. The
+ * aggregator's random seed is not used.
  */
 const publishKey = publishing(async (secrets, context) => {
   const commitment = await seedCommitment(secrets.randomSeed!, context.duchy, context.computation);

@@ -40,8 +40,8 @@ export const LIQUID_LEGIONS_V2: DuchyProtocol<MpcStage<typeof PROTOCOL>> = {
 
     /**
      * The aggregator combines registers with the same index into a tuple of three flags and a count, and adds noise
-     * tuples. A flag is an encrypted number that is zero if the keys that identify the people in the registers meet a
-     * certain condition, such as being equal.
+     * tuples. Each flag is an encrypted number. The number is zero if the keys that identify the people in the
+     * registers meet a certain condition, for example if these keys are equal.
      */
     group: round(ONE, (given, input) => given.stages.group(input, given.keys, given.seed, given)),
 

@@ -10,9 +10,9 @@ export interface DuchyProtocol<Stage extends string> {
   stages: Readonly<Record<Stage, StageFunction>>;
   upload: UploadRules;
   /**
-   * Returns the minimum and maximum size of a message from another duchy, before encryption. On arrival, the duchy
-   * rejects a message that is larger than the maximum allows after encryption. Some protocols check the minimum later,
-   * in the stage.
+   * Returns the minimum and maximum size of a message from another duchy, before encryption. When a message arrives,
+   * the duchy rejects it if it is larger than the maximum plus the overhead of encryption. Some protocols check the
+   * minimum later, in the stage.
    */
   messageSize(computation: StoredComputation, message: string, sender: string): MessageSize;
 }

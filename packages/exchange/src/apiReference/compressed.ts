@@ -30,7 +30,10 @@ export async function sendCompressed(
   await reply.header('content-encoding', 'gzip').send(await bytes);
 }
 
-/** Returns whether an Accept-Encoding header allows gzip, by its name or else by `*`. `q=0` forbids an encoding. */
+/**
+ * Returns whether an Accept-Encoding header allows gzip. If the header does not name gzip, the entry for `*` decides.
+ * `q=0` forbids an encoding.
+ */
 function acceptsGzip(header: string): boolean {
   const encodings = header.split(',').map((one) => one.split(';').map((part) => part.trim().toLowerCase()));
   const named = encodings.find(([name]) => name === 'gzip') ?? encodings.find(([name]) => name === '*');

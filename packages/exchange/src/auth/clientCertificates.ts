@@ -28,7 +28,7 @@ export interface ClientCertificateLookup {
   rootsNamed(subjectKeyIdentifier: Uint8Array): Promise<StoredRoot[]>;
   /**
    * Returns the parties of all roots with the key `rootKey` (a SubjectPublicKeyInfo in DER), and the parties that
-   * registered the certificate.
+   * registered the certificate. `trustedFor` contains undefined if one of these roots has no party.
    */
   claims(rootKey: Uint8Array, subjectKeyIdentifier: Uint8Array, x509Der: Uint8Array): Promise<Claims>;
   /**

@@ -110,8 +110,8 @@ function keySource(policy: RefreshPolicy, clock: () => number) {
     },
 
     /**
-     * Loads the keys again if the cooldown has passed. Returns the keys if they are newer than `seen`. Otherwise,
-     * rejects with KEYS_UNAVAILABLE if the last load failed, and returns undefined if it succeeded.
+     * Loads the keys again if the cooldown has passed. Returns the keys if they are newer than `seen`. If they are not
+     * newer, rejects with KEYS_UNAVAILABLE after a failed load, and returns undefined after a successful load.
      */
     async newerThan(seen: KeySet): Promise<KeySet | undefined> {
       if (due(policy.cooldownMs)) await reload();

@@ -110,8 +110,8 @@ async function look(cluster: string): Promise<{ directories: string[]; files: st
 }
 
 /**
- * Copies a file. Returns undefined if the file has disappeared because its table was dropped. Replaying the WAL drops
- * the table in the copy too.
+ * Copies a file. Returns undefined if the file has disappeared, for example because its table was dropped. Replaying
+ * the WAL drops such a table in the copy too.
  */
 async function copyUnlessGone(from: string, to: string, count: (bytes: number) => void) {
   try {

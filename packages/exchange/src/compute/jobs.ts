@@ -1,7 +1,7 @@
 /**
- * Jobs that process descriptor sets and metadata. Short jobs run on the event loop, and long jobs run in a worker
- * thread, because a malicious set of 1 MiB takes most of a second. Inputs and outputs are plain values that can be sent
- * to a thread.
+ * Jobs that process descriptor sets and metadata. Short jobs run on the event loop. Long jobs run in a worker thread,
+ * because a malicious set of 1 MiB would block the event loop for most of a second. Inputs and outputs are plain values
+ * that can be sent to a thread.
  */
 import { parseJson, toPlainJson, type Violation } from '@measurement-exchange/contract';
 import { LRUCache } from 'lru-cache';
@@ -35,7 +35,7 @@ function printSets({ sets, maxBytes }: { sets: Uint8Array[]; maxBytes: number })
   return upTo(maxBytes, sets, printDescriptorSet);
 }
 
-/** A schema's descriptor set. `set` may be omitted if the thread has cached the schema. */
+/** A schema's descriptor set, whose size is `bytes`. `set` may be omitted if the thread has cached the schema. */
 export interface SchemaSource {
   id: string;
   version: number;
@@ -59,7 +59,7 @@ export interface StoredMessage {
 
 /**
  * Converts messages to protobuf Anys in JSON, until the total size of the texts would exceed `maxBytes`. The text of a
- * message that does not match its schema is undefined.
+ * message is undefined if the message does not match its schema, or if the schema cannot be linked.
  */
 function printMetadata(input: {
   schemas: SchemaSource[];
@@ -134,8 +134,8 @@ function upTo<T>(
 type Schemas = Map<string, MetadataSchema | undefined>;
 
 /**
- * Compiled schemas by descriptor ID and version. `maxSize` counts bytes of descriptor sets; a compiled schema takes up
- * to 100 times as much memory.
+ * Compiled schemas by descriptor ID and version. `maxSize` counts bytes of descriptor sets. A compiled schema takes up
+ * to 100 times as much memory as its descriptor set.
  */
 const compiled = new LRUCache<string, { schema: MetadataSchema | undefined }>({ maxSize: 2 * 1024 * 1024 });
 

@@ -23,8 +23,8 @@ export {
 export const { all: statements, sql, lookup } = new Statements();
 
 /**
- * Formats strings as SQL literals. PostgreSQL uses a partial index only if the condition has constants instead of
- * parameters.
+ * Formats strings as SQL literals. PostgreSQL uses a partial index only if the query's condition has constants instead
+ * of parameters.
  */
 export function literals(words: readonly string[]): string {
   return words.map((word) => pg.escapeLiteral(word)).join(', ');

@@ -4,10 +4,7 @@ import { messageTypesOf } from '../protobuf/descriptor/descriptorSet.ts';
 import { type Queryable, sql, type Transaction } from './db.ts';
 import { inTransaction } from './run.ts';
 
-/**
- * Locks the provider's types, so that no other transaction can register types of this provider until the transaction
- * ends.
- */
+/** Locks the provider's types. No other transaction can register types of this provider until this transaction ends. */
 export const lockTypes = inTransaction.done(
   (provider: string) => [provider],
   'descriptor_types_take_turns',

@@ -27,8 +27,8 @@ export interface EventGroupListQuery {
   parties?: string[] | undefined;
   mediaTypes?: string[] | undefined;
   /**
-   * Filters by the start and the end of availability. A group without a start matches no `start` range. A group without
-   * an end ends at infinity.
+   * Ranges for the start and the end of a group's availability. A group without a start matches no `start` range. A
+   * group without an end counts as ending at infinity.
    */
   start?: Range | undefined;
   end?: Range | undefined;

@@ -20,7 +20,10 @@ export class LastSeen {
     this.noted.set(party, Date.now());
   }
 
-  /** Returns the later of the stored time and the last call to this process, rounded down to 30 s. */
+  /**
+   * Returns the later of the stored time and the time of the last call to this process, rounded down to a multiple of
+   * 30 s. Returns undefined if neither time is known.
+   */
   latest(party: string, stored: Timestamp | undefined): Timestamp | undefined {
     const noted = this.noted.get(party);
     const time = noted === undefined ? stored : timestampOf(noted);

@@ -98,9 +98,9 @@ interface Bounds {
 }
 
 /**
- * Lists measurements by state or by reference. When listing by state, reads at most one page of rows per state.
- * Parameters: `$1` consumer, `$2` states, `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10` maximum bytes, `$11`
- * reference.
+ * Returns the statement that lists measurements by state or by reference. By state, the statement reads at most one
+ * page of rows per state. Parameters: `$1` consumer, `$2` states, `$3..$6` bounds, `$7, $8` cursor, `$9` limit, `$10`
+ * maximum bytes, `$11` reference (only in the list by reference).
  */
 function listStatement(order: MeasurementOrder, by: 'state' | 'reference') {
   const isDescending = order === 'create_time_desc';

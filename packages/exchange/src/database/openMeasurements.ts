@@ -37,7 +37,7 @@ interface Consumer {
 }
 
 interface Places extends Disposable {
-  /** The number of reserved measurements. */
+  /** The number of reserved places. Each place is for one open measurement. */
   count: number;
 }
 
@@ -55,8 +55,8 @@ export class OpenMeasurements {
   }
 
   /**
-   * Reserves `wanted` open measurements, or as many as the limit still allows. Disposing of the result ends all of
-   * these reservations.
+   * Reserves places for `wanted` open measurements, or for as many as the limit still allows. Disposing of the result
+   * ends all of these reservations.
    */
   async takeUpTo(name: string, wanted: number): Promise<Places> {
     using taken = new DisposableStack();
@@ -71,8 +71,8 @@ export class OpenMeasurements {
   }
 
   /**
-   * Reserves one open measurement, or returns undefined at the limit. The caller must dispose of the reservation when
-   * the creation succeeds or fails.
+   * Reserves a place for one open measurement, or returns undefined at the limit. The caller must dispose of the
+   * reservation when the creation succeeds or fails.
    */
   async take(name: string): Promise<Disposable | undefined> {
     const consumer = this.consumerOf(name);

@@ -39,8 +39,9 @@ function ofWork(value: (work: Work) => string): string {
 }
 
 /**
- * Generates SQL that counts each open state separately, because the index is sorted by state first and then by time.
- * summaries.ts explains why the limit `$6` is a parameter.
+ * Generates SQL that counts party `p`'s open measurements, requisitions, or computations. The SQL reads each open state
+ * separately, because the index is sorted by state first and then by time. summaries.ts explains why the limit `$6` is
+ * a parameter.
  */
 const countOpen = (condition: (time: string) => string) =>
   ofWork(

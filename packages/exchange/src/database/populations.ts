@@ -85,8 +85,8 @@ const TAKERS = sql<{ modelLine: string; population: string }>(
 
 /**
  * Locks all populations until the transaction ends, which is acceptable because populations rarely change. Returns the
- * population with this ID, the default population, and in `takers` the given model lines that belong to other
- * populations.
+ * population with this ID (`existing`), the default population (`current`), and the given model lines that belong to
+ * other populations (`takers`).
  */
 export async function lockPopulations(tx: Transaction, id: string, modelLines: string[] = []) {
   const [, existing, current, takers] = await Promise.all([

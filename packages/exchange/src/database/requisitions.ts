@@ -82,8 +82,8 @@ function paged(name: string, candidates: string, sorted?: string) {
 }
 
 /**
- * Lists a provider's requisitions. The statement reads at most one page of rows per state, so its cost does not grow
- * with the number of requisitions.
+ * Returns the statement that lists a provider's requisitions. The statement reads at most one page of rows per state,
+ * so its cost does not grow with the number of requisitions.
  */
 function listOfProvider(order: RequisitionOrder) {
   const isDescending = order === 'create_time_desc';
@@ -103,7 +103,8 @@ function listOfProvider(order: RequisitionOrder) {
 }
 
 /**
- * Lists the requisitions of a measurement. The statement reads all of them, because a measurement has few requisitions.
+ * Returns the statement that lists the requisitions of a measurement. The statement reads all requisitions of the
+ * measurement, because a measurement has few of them.
  */
 function listOfMeasurement(order: 'create_time' | 'update_time') {
   return paged(

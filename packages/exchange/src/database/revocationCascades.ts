@@ -1,6 +1,6 @@
 /**
- * Stores the progress of revocation cascades. When a certificate is revoked or put on hold, a cascade makes the pending
- * measurements that depend on the certificate fail, one batch at a time.
+ * Stores the progress of revocation cascades. A cascade starts when a certificate is revoked or put on hold. The
+ * cascade fails the pending measurements that depend on the certificate, one batch at a time.
  */
 import type { RevocationState, Timestamp } from '@measurement-exchange/contract';
 import { cell, object } from '@measurement-exchange/server/database';

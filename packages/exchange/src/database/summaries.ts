@@ -21,7 +21,7 @@ export const MAX_OPEN = 50;
 /** The maximum number of failed rows to read. A summary shows one fewer. The extra row tells whether more exist. */
 const FAILURES = 11;
 
-/** The table that summaries count, for each kind of party. `opened` is the column by which open rows are sorted. */
+/** For each kind of party, the table whose rows a summary counts. Open rows are sorted by the column `opened`. */
 export const WORK = {
   measurementConsumer: {
     ...{ table: 'measurements', owner: 'consumer', opened: 'create_time' },

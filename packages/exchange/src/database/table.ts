@@ -113,8 +113,8 @@ export function table<R>(name: string, fields: Fields<R>): Table<R> {
 }
 
 /**
- * Functions by column type, which generate source that reads a cell from JSON. Contains only the column types that
- * PostgreSQL formats differently in JSON than in a row. Times are in UTC.
+ * For each column type that PostgreSQL formats differently in JSON than in a row, a function that generates JavaScript
+ * source. The source converts a cell from the JSON format to the row format. Times are in UTC.
  */
 const FROM_JSON: Record<string, (cell: string) => string> = {
   bytea: (cell) => `Buffer.from(${cell}.slice(2), 'hex')`,

@@ -46,8 +46,8 @@ export function changeValues(db: Queryable, rows: ChangeRecord[]): unknown[][] {
 }
 
 /**
- * SQL condition: false if a transaction with a later ID has written the row. The current transaction must then restart
- * with a new ID, because versions must be in the order of transaction IDs.
+ * SQL condition: false if a transaction with a later ID has written the row. If the condition is false, the current
+ * transaction must restart with a new ID, because versions must be in the order of transaction IDs.
  */
 export const IN_ORDER = isNotLater('xmin');
 

@@ -146,8 +146,8 @@ export async function insertTest(
 }
 
 /**
- * Copies a delivery. The copy is due immediately if no deliveries for the same resource are pending. If there are any,
- * the copy is due together with the last of them.
+ * Copies a delivery, so that the exchange sends it again. If deliveries for the same resource are pending, the copy
+ * becomes due when the last of them becomes due. Otherwise, the copy is due immediately.
  */
 export const insertAgain = inTransaction.last(
   (webhook: string, number: bigint, now: Timestamp) => [webhook, number, now],

@@ -156,10 +156,10 @@ export interface LeasedWebhook {
 export const MAX_PENDING = 100;
 
 /**
- * Generates SQL that leases webhooks that have pending deliveries or unread changes, and that meet the condition `of`.
- * The webhooks that have waited longest come first. A paused webhook is leased only for test deliveries. Parameters:
- * `$1` now, `$2` maximum number of webhooks, `$3` parties to skip, `$4` length of the lease in milliseconds. The
- * database's clock determines when the lease ends.
+ * Generates SQL that leases webhooks with pending deliveries or unread changes. `of` is an additional condition on the
+ * webhooks. The webhooks that have waited longest come first. A paused webhook is leased only for test deliveries.
+ * Parameters: `$1` now, `$2` maximum number of webhooks, `$3` parties to skip, `$4` length of the lease in
+ * milliseconds. The database's clock determines when the lease ends.
  */
 const claim = (of: string) => `WITH due AS MATERIALIZED (
      SELECT w.id FROM webhooks w JOIN parties p ON p.name = w.party

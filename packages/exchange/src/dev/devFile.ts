@@ -37,7 +37,7 @@ const RENEWAL_MS = 6 * 3600_000;
 export function createDevFile(options: {
   dataDir: string;
   baseUrl: string;
-  /** The addresses of all servers except the HTTP server. The keys are the servers' names in the file. */
+  /** The addresses of all servers except the HTTP server, by the name that each server has in the file. */
   addresses: Record<string, string>;
   issuer: DevIssuer;
   parties: DemoParties;

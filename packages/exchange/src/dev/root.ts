@@ -21,8 +21,8 @@ export async function devServerTls(dataDir: string, now: number): Promise<{ cert
 
 /**
  * Returns a lookup that also trusts the demo root to issue any party's client certificates. The demo root is not stored
- * in the table `trusted_roots`. If it were, the exchange would check signing certificates against it, and would report
- * the certificates of other roots as findings.
+ * in the table `trusted_roots`. If the table contained the root, the exchange would check signing certificates against
+ * this root, and would report the certificates of other roots as findings.
  */
 export async function withDevRoot(
   lookup: ClientCertificateLookup,

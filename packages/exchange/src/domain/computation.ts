@@ -51,8 +51,8 @@ interface FulfillRequisitionInput {
 }
 
 /**
- * Records that a duchy has stored a provider's data. After the last fulfillment, the computation either starts or first
- * waits for confirmations from the duchies. The protocol determines which.
+ * Records that a duchy has stored a provider's data. After the last fulfillment, a share-shuffle computation starts. In
+ * the other protocols, the computation first waits for confirmations from the duchies.
  */
 export function fulfillRequisition<A extends Outline>(
   before: A,
@@ -179,7 +179,7 @@ export function confirm<A extends Outline>(
   return changing.done();
 }
 
-/** Throws if the computation has ended. Duchies can then neither report progress nor change the computation. */
+/** Throws if the computation has ended. An ended computation accepts no progress reports and no changes. */
 export function requireOpenComputation(aggregate: Outline, duchy: string): void {
   const state = computationState(aggregate);
   if (isTerminal(state as MeasurementState))

@@ -1,6 +1,6 @@
 /**
- * Findings are problems in well-formed requests. With the setting `advisory`, findings only inform the caller. With
- * `strict`, most findings reject the request.
+ * Findings are problems in well-formed requests. With the setting `checks: advisory`, findings only inform the caller.
+ * With `checks: strict`, most findings reject the request.
  */
 import { ExchangeError, type Finding, type Reason } from '@measurement-exchange/contract';
 

@@ -67,7 +67,7 @@ export function readKeys(request: Partial<SetParametersRequest>): ParameterKeys 
   return keys;
 }
 
-/** Checks only that the key can be parsed. The duchies check later that it is a point on the curve. */
+/** Checks the key's format, curve, and generator. The duchies check later that the key is a point on the curve. */
 function requireElGamalPublicKey(key: SignedMessage | undefined, field: string): void {
   if (key === undefined) return;
   try {

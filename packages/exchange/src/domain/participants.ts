@@ -45,7 +45,7 @@ export function fulfillingDuchyOf(
   return workers[hash('sha256', requisition, 'buffer')[0]! % workers.length]!.duchy;
 }
 
-/** Returns whether all duchies have set their parameters. Requisitions can be fulfilled only then. */
+/** Returns whether all duchies have set their parameters. Until they have, no requisition can be fulfilled. */
 export function areParametersSet({ participants }: Pick<Outline, 'participants'>): boolean {
   return participants.every((p) => p.parameters !== undefined);
 }

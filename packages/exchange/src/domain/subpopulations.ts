@@ -35,7 +35,10 @@ function attributeViolations({ attributes }: Subpopulation, i: number): Violatio
   );
 }
 
-/** Returns whether `ranges` contain all VIDs of the range. `ranges` must be in ascending order, and may be adjacent. */
+/**
+ * Returns whether `ranges` contain all VIDs from `start` to `end`. `ranges` must be in ascending order, and may be
+ * adjacent.
+ */
 function isWithin({ start, end }: VidRange, ranges: readonly VidRange[]): boolean {
   let next = start;
   for (const range of ranges) {

@@ -42,7 +42,7 @@ export class Jobs {
     this.loops = jobsOf(exchange, config, this.deliverer, this.settler).map((job) => this.loop(job));
   }
 
-  /** Waits until each running job has finished its batch. */
+  /** Stops all jobs. Waits until each running job has finished its current batch of work. */
   async stop(): Promise<void> {
     this.exchange.bus.off('work', this.waker.wake).off('changed', this.changed);
     this.isStopping = true;

@@ -1,4 +1,4 @@
-/** Defines the gauges whose values are read from the database. */
+/** Defines the gauges for database connections, expiring certificates, revocation cascades, and the change log. */
 import { PATTERNS, type Timestamp } from '@measurement-exchange/contract';
 import { countExpiring } from '../database/certificates.ts';
 import { horizon } from '../database/changes.ts';

@@ -11,8 +11,8 @@ export const superuser = 'mex_owner';
 export const unfinished = 'pg-unfinished-';
 
 /**
- * Creates the cluster in a temporary directory. The directory is renamed when the cluster is complete and on disk, so
- * that a start that is killed halfway leaves no partial cluster.
+ * Creates the cluster in a temporary directory, and renames the directory to `clusterDir` when the cluster is complete
+ * and on disk. If the start is killed halfway, no partial cluster remains in `clusterDir`.
  */
 export async function createCluster(
   dataDir: string,

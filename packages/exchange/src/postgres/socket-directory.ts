@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lchown, lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The longest socket path. The kernel stores the path in 108 bytes (104 on macOS), including a final NUL. */
+/** The maximum length of a socket path, in bytes. The kernel has 108 bytes (104 on macOS) for the path and a NUL. */
 const longestPath = process.platform === 'linux' ? 107 : 103;
 
 /**

@@ -29,7 +29,7 @@ export function reflection(services: readonly DescService[]): ServiceImpl<typeof
 export function reflectionOf(services: readonly DescService[]): Reflect {
   const files = new Map(filesOf(services.map(({ file }) => file)).map((file) => [file.proto.name, file]));
   const registry = createRegistry(...files.values());
-  // The name of an enum value lies in the scope of its enum: a value of a top-level enum has the name `package.VALUE`.
+  // An enum value is named in the scope that contains its enum, so a value of a top-level enum is `package.VALUE`.
   const values = new Map<string, DescEnum>(
     [...registry].flatMap((type) =>
       type.kind === 'enum' && type.parent === undefined

@@ -82,9 +82,9 @@ export function requisitions(api: Api, direct: DirectProtocol): Partial<ServiceI
 }
 
 /**
- * Returns the body with the etag. gRPC clients send an empty etag to match any version of the requisition. The REST
- * schema rejects an empty etag, so the body then has a placeholder. After the schema check, the empty etag in
- * `unchecked` replaces the placeholder.
+ * Returns the body with the etag. gRPC clients send an empty etag to match any version of the requisition, but the REST
+ * schema rejects an empty etag. If the etag is empty, the body has a placeholder instead. After the schema check, the
+ * empty etag in `unchecked` replaces the placeholder.
  */
 function withEtag<Body extends object>(body: Body, etag: string) {
   if (etag !== '') return { body: { ...body, etag } };

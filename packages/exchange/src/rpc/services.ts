@@ -31,8 +31,8 @@ import { requisitions } from './requisitions.ts';
 import type { UnaryMethod } from './unary.ts';
 
 /**
- * Adds the services to a router, and returns their unary methods by path. `direct` has the noise and methodologies that
- * data providers are allowed to use for direct measurements.
+ * Adds the services to a router, and returns their unary methods by path. `direct` lists the noise mechanisms and the
+ * methodologies that data providers are allowed to use for direct measurements.
  */
 export function addServices(
   router: ConnectRouter,

@@ -3,8 +3,8 @@
  *
  * Requests run in a fixed number of slots. The requests of one principal form a flow with its own queue, and flows take
  * turns. Two or more flows share only half of the slots, so that the busiest flow cannot use the whole CPU. If half of
- * the slots is less than one slot per flow, each flow may use one slot at a time. A token bucket then limits the flow's
- * slot time, which is the total time that its requests hold slots.
+ * the slots is less than one slot per flow, each flow may use one slot at a time, and a token bucket limits the flow's
+ * slot time. Slot time is the total time that the flow's requests hold slots.
  *
  * The algorithms are fair queueing (Nagle, RFC 970), SFQ(D) for several slots (Jin, Chase, and Kaur 2004), and CPU
  * bandwidth control (Turner, Rao, and Rao 2010).

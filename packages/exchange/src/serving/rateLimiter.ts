@@ -73,8 +73,8 @@ export class Bucket {
   }
 
   /**
-   * Takes a token. Concurrent requests may take more tokens than the bucket has. The number of tokens then stays at 0,
-   * so that these requests do not make the next request wait longer.
+   * Takes a token. The number of tokens never becomes negative here, even if concurrent requests take more tokens than
+   * the bucket has. A negative number would make the next request wait longer.
    */
   take(): void {
     this.tokens = Math.max(0, this.tokens - 1);

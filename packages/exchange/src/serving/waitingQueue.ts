@@ -2,7 +2,7 @@
 import { ExchangeError } from '@measurement-exchange/contract';
 import { rateLimited } from './rateLimiter.ts';
 
-/** The maximum number of waiting requests, which is also the default burst of a principal's rate limit. */
+/** The default maximum number of waiting requests. It equals the default burst of a principal's rate limit. */
 const MAX_WAITING = 1_000;
 /** The maximum wait. Every request must get its response within 10 s, including the time of the operation. */
 const MAX_WAIT_MS = 4_000;

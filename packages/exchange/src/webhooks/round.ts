@@ -33,8 +33,9 @@ export const ROUND_MS = 5_000;
 /** The maximum number of connections to one endpoint. Each connection sends deliveries of a different resource. */
 const MAX_CONNECTIONS = 8;
 /**
- * The change feed does not return committed changes while an older transaction is running, because that transaction
- * could still add earlier changes. A round that has nothing to send waits at most this long for such changes.
+ * A round that has nothing to send waits at most this long for changes that are committed but cannot be read yet. The
+ * change feed does not return a change while an older transaction is running, because that transaction could still add
+ * earlier changes.
  */
 const UNREADABLE_MS = 500;
 const MAX_SKIPPED_PAGES = 10;
@@ -229,8 +230,8 @@ function isSuccess({ status }: Outcome): boolean {
 }
 
 /**
- * Returns the time of the next attempt. The wait grows with each failure, up to a maximum. The wait is at least the
- * endpoint's `Retry-After`, unless that is longer than the maximum.
+ * Returns the time of the next attempt. The wait grows with each failure, up to a maximum. If an endpoint's
+ * `Retry-After` asks for a longer wait, the wait is as long as requested, but not longer than the maximum.
  */
 function afterFailures(
   failures: number,

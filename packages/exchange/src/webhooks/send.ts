@@ -22,7 +22,10 @@ const MAX_INTERIM = 5;
 /** The timeout of the first try of a DNS query, in milliseconds. The resolver chooses the timeout of the second try. */
 const QUERY = { timeout: 1_000, tries: 2 };
 
-/** The result of an attempt. `status` is undefined if the endpoint did not respond. */
+/**
+ * The result of an attempt. `status` is undefined if the endpoint did not respond. `waitMs` is set only if a rate limit
+ * prevented the attempt, and is the time to wait before the next attempt.
+ */
 export interface Outcome {
   status: number | undefined;
   /** The reason why there was no response, as text for the webhook's owner. */

@@ -8,8 +8,8 @@ import { type MpcConfig, type MpcProtocol, protocolMath } from '../protocols.ts'
 import type { PrivacyAmount } from './amounts.ts';
 
 /**
- * Returns the cost for each data provider. The first argument has the privacy parameters of the reach, and of the
- * frequencies if they are requested. Throws a RangeError if no noise can meet these parameters.
+ * Returns the cost, which is the same for every data provider. The first argument has the privacy parameters of the
+ * reach, and of the frequencies if they are requested. Throws a RangeError if no noise can meet these parameters.
  */
 export function duchyCost(
   [reach, frequency]: PrivacyParams[],

@@ -1,7 +1,7 @@
 /**
  * Computes the charges of one measurement at one data provider. A provider's agent uses these functions to charge a
- * measurement. A consumer's measurement plans and report rehearsals (which predict a report's charges and errors) use
- * them to predict the charges.
+ * measurement. A consumer uses these functions to predict the charges, in measurement plans and in report rehearsals
+ * (which predict a report's charges and errors).
  */
 import type { PlainSpec } from '@measurement-exchange/contract';
 import type { MpcConfig, MpcProtocol } from '../protocols.ts';
@@ -40,13 +40,13 @@ export interface ChargedEvents {
   interval: { start: Date; end: Date };
 }
 
-/** A reference and UTC day to charge. Several entries in the list of events can select the same reference and day. */
+/** A reference and UTC day to charge. Several `ChargedEvents` can select the same reference and day. */
 export interface ChargedPlace {
   reference: string;
   day: string;
-  /** The indexes of all entries in the list of events that select this reference and day. */
+  /** The indexes of all `ChargedEvents` that select this reference and day. */
   events: number[];
-  /** The index of the first of these entries, and the index of the day in that entry's interval. */
+  /** The index of the first of these `ChargedEvents`, and the index of `day` among the days of its interval. */
   at: [event: number, day: number];
 }
 

@@ -8,8 +8,8 @@ import { type Interval, joinIntervals } from './intervals.ts';
 
 /**
  * A slice as a list of intervals for each axis. A person has one position on each axis, such as a VID or a sampling
- * bucket. The slice holds the people whose position is in one of its intervals on every axis. A slice without axes
- * holds everybody.
+ * bucket. The slice holds a person if, on each axis, one of the slice's intervals contains the person's position. A
+ * slice without axes holds everybody.
  */
 export type Slice = Readonly<Record<string, readonly Interval[]>>;
 
@@ -93,8 +93,8 @@ export class SliceSums {
 
   /**
    * Returns the maximal combinations of slices that have a person in common. A combination is maximal if it is not part
-   * of a larger one, and is given as a list of indexes of `texts`. Returns undefined if there are too many slices or
-   * combinations.
+   * of a larger one. Each combination is returned as a list of indexes of `texts`. Returns undefined if there are too
+   * many slices or combinations.
    */
   private coversOf(texts: readonly string[]): number[][] | undefined {
     if (texts.length > MAX_SLICES) return undefined;
@@ -120,7 +120,7 @@ export class SliceSums {
   }
 }
 
-/** Returns the slices that do not hold everybody. */
+/** Returns the texts of the slices, except the slice of everybody. */
 function partsIn(charged: SlicedAmounts): string[] {
   return [...charged.keys()].filter((text) => text !== EVERYBODY);
 }

@@ -30,7 +30,7 @@ export class PointError extends Error {
   }
 }
 
-/** Every operation works on the number of points set by the last call to `load`, `loadX` or `use`. */
+/** The last call to `load`, `loadX`, or `use` sets how many points of a batch the operations process. */
 export class AffineBatches {
   readonly capacity: number;
   protected readonly field: Field;
@@ -108,7 +108,7 @@ export class AffineBatches {
   }
 
   /**
-   * Sets how many points the next operations work on. Returns this number rounded up to whole quads (groups of four).
+   * Sets how many points the next operations process. Returns this number rounded up to whole quads (groups of four).
    */
   use(count: number): number {
     this.used = this.field.use(count);

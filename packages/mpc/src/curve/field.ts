@@ -15,7 +15,7 @@ const QUAD_WORDS = QUAD_BYTES / 4;
 /** The number of arrays that a field needs internally: four for powers, one for products, and one for inverses. */
 const OWN_ARRAYS = 6;
 
-/** The last call to `use` sets how many elements of an array the operations process. It applies to all arrays. */
+/** The last call to `use` sets how many elements of every array the operations process. */
 export class Field {
   readonly capacity: number;
   /**
@@ -57,7 +57,7 @@ export class Field {
   }
 
   /**
-   * Sets how many numbers the next operations work on. Returns this number rounded up to whole quads (groups of four).
+   * Sets how many numbers the next operations process. Returns this count rounded up to whole quads (groups of four).
    */
   use(count: number): number {
     if (!(count >= 1 && count <= this.capacity)) throw new RangeError(`count must be 1 to ${this.capacity}`);

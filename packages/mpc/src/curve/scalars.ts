@@ -54,9 +54,9 @@ export interface Digit {
 }
 
 /**
- * Computes an odd number n: n = k for an odd scalar k, and n = order − k for an even one. Returns 1 if k is odd, and −1
- * if it is even. Writes floor(n / 2) + 2^255 to `into` in little-endian order. `digitOf` turns each group of bits of
- * the written number into a digit, and n is the sum over all i of digit i · 2^(bits · i).
+ * Computes an odd number n from a scalar k: n = k if k is odd, and n = order − k if k is even. Returns 1 if k is odd,
+ * and −1 if k is even. Writes floor(n / 2) + 2^255 to `into` in little-endian order. `digitOf` turns each group of bits
+ * of the written number into a digit, and n is the sum over all i of digit i · 2^(bits · i).
  */
 export function halve(scalars: Uint8Array, at: number, into: Uint8Array, intoAt: number): 1 | -1 {
   checkScalar(scalars, at);

@@ -55,7 +55,7 @@ export const vector = {
   store: (offset: number): Code => [...simd(11), 4, ...unsigned(offset)],
   ofFour: (value: number): Code => [...simd(12), ...littleEndian(new Int32Array(4).fill(value))],
   ofTwo: (value: bigint): Code => [...simd(12), ...littleEndian(new BigInt64Array(2).fill(value))],
-  /** Four copies of the 32-bit integer on top of the stack. */
+  /** Takes a 32-bit integer, and returns a vector of four copies of it. */
   splat32: simd(17),
   and: simd(78),
   shiftLeft32: simd(171),

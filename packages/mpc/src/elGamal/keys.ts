@@ -23,8 +23,8 @@ export function newKeyPair(random: RandomSource): ElGamalKeyPair {
 }
 
 /**
- * Returns the sum of public keys. Decrypting a ciphertext under the sum requires all the secret keys. Throws if keys
- * are equal or cancel out.
+ * Returns the sum of public keys. To decrypt a ciphertext that is encrypted under the sum, all the secret keys are
+ * needed. Throws if keys are equal or cancel out.
  */
 export function combineKeys(curve: Curve, publicKeys: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const distinct = new Set(publicKeys.map((key) => Buffer.from(key).toString('hex')));

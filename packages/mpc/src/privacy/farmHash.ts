@@ -14,8 +14,8 @@ const [MUL_LOW, MUL_HIGH] = halvesOf(MUL_16);
 /** The input that `hashVid` hashes is two big-endian int64 values: the VID and this salt. */
 const SALT = 21_858_450;
 /**
- * The hash reads the eight bytes of the salt as a little-endian number. This is the high half of that number. Its low
- * half is 0, and so is the low half of a VID.
+ * The hash reads the eight big-endian bytes of the salt as a little-endian number. This constant is the high half of
+ * that number, and the low half is 0. The hash reads a VID in the same way, so the low half of a VID is 0 too.
  */
 const SALT_HIGH = swapped(SALT);
 /** The term of the hash that depends only on the salt: rotr(salt, 37) · MUL_16, where rotr rotates right. */

@@ -8,7 +8,7 @@ import { firstAbove } from './firstAbove.ts';
 import { NORMAL_95 } from './variance.ts';
 
 export interface LiquidLegionsSize {
-  /** The lowest register is about e^decayRate times as likely to be assigned to a person as the highest. */
+  /** A person is about e^decayRate times as likely to hit the lowest register as to hit the highest register. */
   decayRate: number;
   /** The number of registers. */
   maxSize: number;
@@ -136,8 +136,8 @@ export class LiquidLegionsCovariances {
   /**
    * Returns the covariance of the estimates of two reaches that share `overlap` people. A person is in the same
    * register of every sketch, so the errors of sketches that share people are correlated. Pass `noiseVariance`, the
-   * variance of the noise on the register count, only if both reaches come from the same sketch. The covariance then
-   * equals the variance that `liquidLegionsReachVariance` returns.
+   * variance of the noise on the register count, only if both reaches come from the same sketch. In that case, the
+   * covariance equals the variance that `liquidLegionsReachVariance` returns.
    */
   of(reaches: readonly [number, number], overlap: number, noiseVariance = 0): number {
     const { width, probabilities, rates, weights } = this;

@@ -88,8 +88,8 @@ function calibrate(params: PrivacyParams, sensitivity: number): Rational {
 
 /**
  * The conditions under which `discreteGaussianDelta` replaces its sum over integers with the Euler–Maclaurin expansion.
- * σ must be at least SMOOTH_SIGMA, and the rate (sensitivity / σ²) at most SMOOTH_RATE. The first omitted term then
- * changes σ by less than 1e-10 of its value.
+ * σ must be at least SMOOTH_SIGMA, and the rate (sensitivity / σ²) at most SMOOTH_RATE. Under these conditions, the
+ * first omitted term changes σ by less than 1e-10 of its value.
  */
 const SMOOTH_SIGMA = 500;
 const SMOOTH_RATE = 1 / 20;

@@ -36,9 +36,8 @@ export function sampleBucket(vid: bigint): number {
 }
 
 /**
- * Returns the buckets of an interval. Width 1 includes everybody. Any other interval excludes its end. A narrower
- * interval that ends at 1 therefore excludes the last bucket (one VID in 8,388,608). The number of this bucket in [0,
- * 1] is exactly 1.
+ * Returns the buckets of an interval. Width 1 includes everybody. Any narrower interval excludes its end. A narrower
+ * interval that ends at 1 therefore excludes the last bucket (one VID in 8,388,608), whose number is exactly 1.
  */
 export function bucketRange({ start, width }: VidSamplingInterval): BucketRange {
   if (!(start >= 0 && start <= 1)) {

@@ -38,7 +38,7 @@ export interface ProtocolMath<Config, Parameters> {
     given: { dataProviderCount: number; registerCount: number },
   ): Parameters;
   /**
-   * Returns the privacy cost of a release for one privacy unit. Throws a RangeError if no noise can meet the
+   * Returns the privacy cost of a release for one privacy unit. Throws a RangeError if no noise can meet the privacy
    * parameters.
    */
   chargeOf(release: MpcRelease, config: Config, dataProviderCount: number): Charge;

@@ -117,9 +117,7 @@ class NumberField {
     return this.bytes > 0;
   }
 
-  /**
-   * Reads the next byte of the field. Returns the number after its last byte has been read, and undefined before that.
-   */
+  /** Reads the next byte of the field. Returns the field's number if this byte is the last one, else undefined. */
   push(byte: number): number | undefined {
     if (this.bytes === 0 && byte !== this.tag) {
       throw new RangeError(`data must have the field ${this.tag >>> 3} here`);

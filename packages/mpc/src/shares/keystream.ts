@@ -9,7 +9,10 @@ import { checkModulus } from './ring.ts';
 /** The size of a seed: an AES-256 key, followed by the first counter block. */
 export const SEED_BYTES = 48;
 const KEY_BYTES = 32;
-/** The maximum number of bytes to encrypt at once. Larger pieces would not fit in the processor's caches. */
+/**
+ * The maximum number of bytes that `skip` and `fill` draw at once. Larger pieces would not fit in the processor's
+ * caches.
+ */
 const PIECE = 1 << 16;
 const ZEROS = new Uint8Array(PIECE);
 
@@ -132,7 +135,10 @@ export class NonZeroValues implements RingValues {
   }
 }
 
-/** Returns how many values to draw so that about `missing` are accepted. */
+/**
+ * Returns how many values to draw so that about `missing` are accepted. `rejected` is the expected share of rejected
+ * values.
+ */
 function batchSize(missing: number, rejected: number): number {
   return Math.floor(missing + 1 + (rejected * missing) / (1 - rejected));
 }

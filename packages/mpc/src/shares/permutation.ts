@@ -6,8 +6,8 @@ import { Keystream } from './keystream.ts';
 import { drawPlaces, MAX_PLACES, PLACE_BYTES } from './places.ts';
 
 /**
- * Shuffles with the Fisher–Yates method. Each step swaps value i with the value at i + (r mod (count − i)), where r is
- * random.
+ * Shuffles n values with the Fisher–Yates method. Each step swaps value i with the value at i + (r mod (n − i)), where
+ * r is random.
  */
 export function shuffle(values: Uint8Array, seed: Uint8Array): void {
   const keystream = new Keystream(seed);

@@ -47,8 +47,8 @@ const BUCKET_SIZE = 2048;
 const INNER_BITS = 10;
 
 /**
- * Returns the index of each VID in the order of the hashes. The first element is the index of the first VID of the first
- * range. The ranges must be ascending. To find the indexes, the function puts the VIDs into buckets by the first bits of
+ * Returns one element for each VID, in the order of the ranges, which must be ascending. Each element is the VID's
+ * index in the order of the hashes. To find the indexes, the function puts the VIDs into buckets by the first bits of
  * their hashes, and then sorts each bucket.
  */
 export function orderVids(ranges: readonly VidRange[]): Uint32Array<ArrayBuffer> {

@@ -56,8 +56,8 @@ export function correct(plan: Plan, answers: ReadonlyMap<string, Answer>): Corre
 }
 
 /**
- * Corrects components with overlapping periods and disjoint groups together if they have more people in total than the
- * population.
+ * Corrects neighboring components together if their total number of people exceeds the population. Neighbors have
+ * overlapping periods and disjoint groups. Returns all other components unchanged.
  */
 function withinPopulation(plan: Plan, parts: readonly Component[], population: number): Component[] {
   return neighborsOf(parts).flatMap((near) => {

@@ -160,7 +160,7 @@ function shareCovariance(
 ): number {
   const isSame = f === g;
   if (isNoise) {
-    // The measured shares contain no information, so each share's interval must reach from 0 to 1. To compute a
+    // The measured shares contain no information, so each share's 95% interval must reach from 0 to 1. To compute a
     // covariance, assume that all people have one common frequency, and that every frequency is equally likely. Then
     // scale the covariance so that the variance of each share is at least 1.
     const even = 1 / variances.length;

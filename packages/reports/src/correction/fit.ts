@@ -13,13 +13,17 @@ export interface Fit {
   /** The probability of a fit this bad or worse, if everybody answers honestly. */
   p: number;
   state: 'CONSISTENT' | 'INCONSISTENT';
-  /** The answer that most likely causes the contradiction. Set only if `state` is INCONSISTENT. */
+  /**
+   * The source (see `sourceOf`) that most likely causes the contradiction: a data provider, or one computation by
+   * duchies. Set only if `state` is INCONSISTENT.
+   */
   suspect?: {
     /**
-     * The key of the answered need. If the suspect is a provider, the key of the provider's need with the largest pull.
+     * The key of the need that the suspect answered. If a provider answered several needs, the one with the largest
+     * pull.
      */
     key: string;
-    /** The answer minus its corrected value, in standard deviations. */
+    /** The answer to this need minus its corrected value, in standard deviations. */
     pull: number;
     /** The data providers whose data the answer measures. A provider's own answer measures only its own data. */
     dataProviders: string[];
@@ -30,7 +34,7 @@ export interface Fit {
 
 /** Answers count as contradictory if the probability `p` of their fit is below this value. */
 export const INCONSISTENT_BELOW = 0.001;
-/** The number of sources (see `sourceOf`) that are tried as suspects: the sources with the largest pulls. */
+/** The maximum number of sources (see `sourceOf`) to try as suspects. The sources with the largest pulls are tried. */
 const SUSPECTS = 6;
 
 export function fitOf(

@@ -25,7 +25,8 @@ export interface Kind {
 export interface PeopleGroup {
   /**
    * Finds kinds of people in this group whose reward exceeds `least`. The result contains the kind with the highest
-   * reward, but not every such kind. A kind's reward is the sum of `rewards` over the rows in its column.
+   * reward, but it can omit other kinds above `least`. A kind's reward is the sum of `rewards` over the rows in its
+   * column.
    */
   best(rewards: ArrayLike<number>, least: number): Kind[];
   /**

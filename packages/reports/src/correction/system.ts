@@ -1,4 +1,7 @@
-/** The equations of a problem: one per measured number, one per constraint, and one if the population size is known. */
+/**
+ * The equations of a problem: one per measured number, one per constraint, and one for the population if its size is
+ * known.
+ */
 import type { Column } from './people.ts';
 import { Precision, type Sparse } from './precision.ts';
 import type { Problem } from './problem.ts';
@@ -14,8 +17,8 @@ export interface Unknown extends Sparse {
 }
 
 /**
- * The standard deviation of the equation of each constraint and of the population, as a fraction of the median standard
- * deviation of the answers. The fraction is small, so that the fit satisfies these equations almost exactly.
+ * The standard deviation of each constraint equation and of the population equation, as a fraction of the median
+ * standard deviation of the answers. The fraction is small, so that the fit satisfies these equations almost exactly.
  */
 const TIGHT = 1e-3;
 

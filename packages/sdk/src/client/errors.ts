@@ -36,7 +36,7 @@ const TRANSIENT_CODES: readonly string[] = [
   'DEADLINE_EXCEEDED',
   'INTERNAL',
 ] satisfies ExchangeError['code'][];
-/** Reasons of errors with a code in TRANSIENT_CODES after which the same request cannot succeed. */
+/** The error reasons after which the same request cannot succeed, although the error's code is in TRANSIENT_CODES. */
 const FINAL_REASONS = ['RESPONSE_TOO_LARGE', 'DESCRIPTOR_TOO_COSTLY'];
 
 /**

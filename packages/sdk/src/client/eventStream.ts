@@ -20,9 +20,12 @@ const MAX_RETRY_MS = 60_000;
 const NOTHING_ARRIVED = new Error('nothing arrives');
 
 export interface Ending {
-  /** The reason that the stream failed, such as a proxy that blocks streams. Undefined if the stream worked. */
+  /**
+   * The reason that the stream failed, such as a proxy that blocks streams. Undefined if the stream worked, or if the
+   * exchange has told the client when to reconnect.
+   */
   broken: string | undefined;
-  /** How long the exchange asks the client to wait before reconnecting. */
+  /** The wait before reconnecting that the exchange asks for, or undefined if the exchange asks for none. */
   retryMs: number | undefined;
 }
 

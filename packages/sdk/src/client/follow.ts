@@ -20,6 +20,7 @@ export interface FollowOptions {
    * more often.
    */
   onPolling?: ((why: string) => void) | undefined;
+  /** Called when the connection is back after a call of `onPolling`. */
   onFollowing?: (() => void) | undefined;
 }
 
@@ -34,9 +35,9 @@ export interface Wake {
 /** Waits for changes. Followers of the same changes share one watch if they use the same client. */
 export interface Follower {
   /**
-   * Resolves when a resource has changed or a poll is due. A poll is due at the start, and whenever the watch starts
-   * or recovers. While the watch is interrupted, a poll is due every `pollMs`. Otherwise, a poll is due every 30
-   * seconds, or every `pollMs` if that is longer.
+   * Resolves when a resource has changed or a poll is due. A poll is due at the start, and whenever the watch starts or
+   * recovers. While the watch works, a poll is due every 30 seconds, or every `pollMs` if that is longer. While the
+   * watch is starting or interrupted, a poll is due every `pollMs`.
    */
   next(pollMs: number): Promise<Wake>;
   /** Makes a poll due in `ms` milliseconds, unless one is due sooner. */

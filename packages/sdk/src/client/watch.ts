@@ -36,8 +36,8 @@ export interface Watching {
   pages: readonly Route[];
   streams: readonly Route[];
   /**
-   * Until this time (epoch milliseconds), all watches read pages, because an intermediary, such as a proxy, blocks
-   * streams.
+   * Until this time (epoch milliseconds), all watches of the client read pages, because an intermediary, such as a
+   * proxy, blocks streams. 0 if the client has not given up streams yet.
    */
   pagesUntil: number;
   onWarning: (message: string) => void;

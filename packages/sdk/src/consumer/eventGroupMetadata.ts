@@ -1,6 +1,6 @@
 /**
- * Serializes and decodes EventGroup.Metadata, the encrypted description of an event group. Each provider defines its
- * own message types for it.
+ * Serializes and decodes EventGroup.Metadata, which describes an event group. A data provider encrypts this description
+ * for a consumer, and defines its own message types for the description.
  */
 import { create, createFileRegistry, type FileRegistry, toBinary } from '@bufbuild/protobuf';
 import { protoCamelCase } from '@bufbuild/protobuf/reflect';

@@ -17,8 +17,8 @@ import { openQuestion } from './question.ts';
 
 /**
  * Verifies one of this consumer's measurements step by step: certificates, signatures, keys, nonces, and results. Calls
- * `onStep` after each step. If the measurement has succeeded, the steps include all checks of `Consumer.open`, which
- * stops at the first failure.
+ * `onStep` after each step. If the measurement has succeeded, the steps include all checks of `Consumer.open`.
+ * `Consumer.open` stops at the first failure, but this function continues with the other steps.
  */
 export async function verifyMeasurement(
   options: ConsumerOptions,

@@ -25,6 +25,7 @@ export interface WaitOptions {
   onChange?: (progress: Progress) => void;
   /** Called with the reason when the change stream becomes unavailable and polling starts. */
   onPolling?: (why: string) => void;
+  /** Called when the change stream is available again after a call of `onPolling`. */
   onFollowing?: () => void;
 }
 

@@ -1,7 +1,7 @@
 /** Finds the known name that the author of a filter probably meant. */
 
 export function closest(name: string, candidates: Iterable<string>): string | undefined {
-  // Allow one wrong letter for every three letters of the name. In a shorter name, also allow one.
+  // Allow one wrong letter for every three letters of the name, but always at least one.
   let most = Math.max(1, Math.floor(name.length / 3));
   let found: string | undefined;
   for (const candidate of candidates) {

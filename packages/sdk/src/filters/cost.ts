@@ -15,8 +15,8 @@ const PER_STEP = 32;
 const COMPARED_PER_STEP = 1000;
 
 /**
- * Returns the number of steps in a call, not counting its arguments. `instructions` is the size of the call's compiled
- * pattern.
+ * Returns the number of steps in a call, without the steps that compute its arguments. `instructions` is the size of
+ * the call's compiled pattern, or 0 if the call has no pattern.
  */
 export function workOf({ name, target, args }: Call, instructions: number): number {
   const operands = target === undefined ? args : [target, ...args];

@@ -127,9 +127,9 @@ class ProviderAgent implements Agent {
   }
 
   /**
-   * Announces the multi-party protocols that the provider supports. If the call fails for a provider with such
-   * protocols, the method throws. A provider without such protocols can work anyway, so the method returns false, and
-   * the next poll tries again.
+   * Announces the multi-party protocols that the provider supports, and returns true. If the call fails for a provider
+   * with such protocols, the method throws. If the call fails for a provider without such protocols, the method returns
+   * false, because this provider can work anyway. The next poll then calls the method again.
    */
   private async announce(signal?: AbortSignal): Promise<boolean> {
     const { client, credentials, participant } = this.context;

@@ -48,7 +48,7 @@ export interface ComputeOptions extends Methodology {
 
 /**
  * Throws a refusal if the provider does not offer the measurement or can never compute it. Returns the people whose
- * events the result can depend on. Reads no events.
+ * events the result can depend on, or undefined for a population measurement. Reads no events.
  */
 export async function requireComputable(
   verified: VerifiedRequisition,

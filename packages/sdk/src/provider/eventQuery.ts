@@ -3,8 +3,8 @@ import type { VerifiedRequisition } from './verify.ts';
 
 /**
  * Returns the query for a requisition's events. For direct results and sketches, the query samples people. For the
- * share shuffle protocol, the query selects all people, because this protocol takes its sample later, from the indexes
- * of the people in the population.
+ * share shuffle protocol, the query selects all people. This protocol takes its sample later, by each person's index in
+ * the population.
  */
 export function queryOf({ spec, selection, vidSampling, shareShuffle }: VerifiedRequisition): EventQuery {
   return {

@@ -33,7 +33,7 @@ export type { ServerSource } from './events/sources.ts';
 
 /** Options for `openEvents`. Either `files` or `source` says where the events are. */
 export interface EventsConfig extends Partial<Omit<FilesSource, 'kind'>> {
-  /** The table with the events, if they are on a server. The options for files do not apply to it. */
+  /** The table with the events, if the events are on a server. The options for files do not apply to this table. */
   source?: ServerSource;
   columns?: ColumnNames;
   /**

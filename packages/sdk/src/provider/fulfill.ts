@@ -31,7 +31,7 @@ export async function sealResult(
   return { encryptedResult: { ciphertext, typeUrl }, nonce, certificate };
 }
 
-/** Returns the refusal to send for a RefusalError, or undefined for any other error, which is retried. */
+/** Returns the refusal to send for a RefusalError, or undefined for any other error, because a retry may succeed. */
 export function refusalFor(error: unknown): Refusal | undefined {
   return error instanceof RefusalError ? error.refusal : undefined;
 }

@@ -23,8 +23,8 @@ import { type VerifyContext, verifyRequisition } from './verify.ts';
 /**
  * Verifies a requisition step by step, and calls `onStep` after each step. The first steps check certificates,
  * signatures, and keys. The last step runs `verifyRequisition`. Unlike the agent, this function does not check whether
- * the provider's settings allow the consumer to ask about the event groups, and accepts every duchy that has a trusted
- * root.
+ * the provider's settings allow the consumer to ask about the event groups. Also unlike the agent, it accepts every
+ * duchy that has a trusted root.
  */
 export async function verifyRequisitionSteps(
   verifier: Verifier,

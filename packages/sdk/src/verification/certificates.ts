@@ -14,8 +14,8 @@ export class CertificateFault extends Fault<
 export type FetchCertificate = (name: string) => Promise<Certificate>;
 
 /**
- * Reads one of the party's certificates and verifies it. Throws the same `CertificateFault` as `certificateInForce`.
- * Throws `ConsentError` if the certificate is not valid now, or if no trusted root issued it.
+ * Reads the certificate `name` and verifies it. Throws `CertificateFault` in the same cases as `certificateInForce`.
+ * Throws `ConsentError` if the certificate is not valid for the party at `now` (see `TrustStore.verify`).
  */
 export async function trustedCertificate(
   party: string,
@@ -26,7 +26,7 @@ export async function trustedCertificate(
   return trust.verify(party, x509Der, now);
 }
 
-/** Reads one of the party's certificates. Throws `CertificateFault` if it is missing, revoked, or another party's. */
+/** Reads the certificate `name`. Throws `CertificateFault` if it is missing, revoked, or does not belong to `party`. */
 export async function certificateInForce(
   party: string,
   name: string,

@@ -177,8 +177,8 @@ export class Database implements Queryable {
   }
 
   /**
-   * Resolves when the server has closed all connections, because a server that stops earlier would end them with an
-   * error. If the server does not respond, resolves after a second.
+   * Resolves when PostgreSQL has closed all connections. If PostgreSQL stopped earlier, it would end the remaining
+   * connections with an error. If PostgreSQL does not respond, resolves after a second.
    */
   async close(): Promise<void> {
     const closed = [...this.connections].map(

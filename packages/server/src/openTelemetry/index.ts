@@ -79,7 +79,10 @@ export function openTelemetry(
     };
   }
 
-  /** Adds a traceparent header to requests sent with node:http or fetch, so that they belong to the current span. */
+  /**
+   * Subscriptions that add a traceparent header to each request sent with node:http or fetch, so that the request
+   * belongs to the current span. Each function in the list ends one subscription.
+   */
   const subscriptions = REQUESTS.map(([channel, method]) => {
     const addHeader = (message: unknown) => {
       const header = traceparent();
@@ -142,7 +145,7 @@ function traceparent(): string | undefined {
 }
 
 /**
- * Records a failure. If the caller caused the failure, the span is not marked as failed, as OpenTelemetry recommends.
+ * Records a failure. As OpenTelemetry recommends, does not mark the span as failed if the caller caused the failure.
  */
 function fail(span: Span, failure: unknown): void {
   const { reason, code, name, httpStatus } = failure as Record<string, unknown>;

@@ -70,7 +70,7 @@ export function readMetadata(consumer: Consumer, names: string[]): Promise<Recor
   });
 }
 
-/** Calls `read` for each name. If a name does not exist, its entry is an error, and the other names are still read. */
+/** Calls `read` for each name. If a resource does not exist, its entry is an error, and the others are still read. */
 async function byName<T>(
   names: string[],
   read: (name: string) => Promise<T>,

@@ -1,4 +1,4 @@
-/** `mex duchy check`: reports every problem that keeps a duchy from taking part in computations. */
+/** `mex duchy check`: reports problems that keep a duchy from taking part in computations. */
 import { Command } from 'commander';
 import { printJson } from '../../terminal/output.ts';
 import { type DuchyOptions, examineSettings } from '../settings.ts';

@@ -1,4 +1,4 @@
-/** Lists the measurements that need the consumer's attention, with the same reasons as on their own pages. */
+/** Lists the measurements that need attention. The reasons are the same as on the page of each measurement. */
 import type { Attention } from '@measurement-exchange/contract';
 import { useQuestion } from '../../live/useOpened.ts';
 import { useResource } from '../../live/useResource.ts';

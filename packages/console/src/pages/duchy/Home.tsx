@@ -44,7 +44,7 @@ export default function Home() {
   );
 }
 
-/** Returns texts such as `2 computing`, for each state that is not final. */
+/** Returns a text such as `2 computing` for each nonfinal state that has computations. */
 function factsOf(summary: PartySummary | undefined): string[] {
   const states = summary?.computations?.states ?? [];
   const open = states.filter(({ state, count }) => count > 0 && !FINAL.has(state));

@@ -1,6 +1,6 @@
 /**
- * The parties in the duchy's computations of the last week (at most the 500 that changed last). The page warns about
- * roots that are missing on this machine.
+ * The parties in the duchy's computations of the last week. The page reads only the 500 computations that changed last.
+ * It warns about roots that are missing on this machine.
  */
 import type { About } from '../../companion/methods.ts';
 import { ago, count } from '../../format.ts';

@@ -1,4 +1,7 @@
-/** The question in a request. The events, days, and filter are encrypted for the provider. The parameters are not. */
+/**
+ * The question in a request. The events, days, and filter are encrypted for the provider. The measurement's type and
+ * privacy parameters are not encrypted.
+ */
 import type { Requisition } from '@measurement-exchange/contract';
 import type { OpenedSpec } from '../../companion/methods.ts';
 import { dateRange } from '../../format.ts';

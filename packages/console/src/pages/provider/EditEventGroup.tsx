@@ -30,7 +30,10 @@ function ExistingEditor({ id }: { id: string }) {
   );
 }
 
-/** `latest` is updated when the event group changes. `base` is the version that saving the draft would replace. */
+/**
+ * `latest` is the newest version at the exchange. `base` is the version that saving the draft would replace. Both are
+ * undefined for a new event group.
+ */
 function Editor({ latest }: { latest?: EventGroup }) {
   const [base, setBase] = useState(latest);
   const [draft, setDraft] = useState(() => draftOf(latest));

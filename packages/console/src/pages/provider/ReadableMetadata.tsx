@@ -4,7 +4,10 @@ import { A } from '../../parts/A.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { idOf } from '../../session/roles.ts';
 
-/** Shows an event group's metadata according to its schema. Shows only the type and size of encrypted metadata. */
+/**
+ * Shows an event group's metadata, which the exchange decodes. If the metadata is encrypted, shows only its type and
+ * size.
+ */
 export function ReadableMetadata({ group }: { group: EventGroup }) {
   const { metadata, ciphertext, typeUrl } = group.encryptedMetadata ?? {};
   if (metadata) return <Decoded name={group.name!} schema={metadata.eventGroupMetadataDescriptor} />;

@@ -1,4 +1,7 @@
-/** A table of requests. With the provider's key, it also shows the decrypted question. */
+/**
+ * A table of requests. If the console has the provider's keys, the table also shows the decrypted part of each
+ * question.
+ */
 
 import { ago, dateRange, moment } from '../../format.ts';
 import { A } from '../../parts/A.tsx';
@@ -57,7 +60,7 @@ function Cells({ row, cost, isHeld }: { row: RequestRow; cost: number | undefine
   );
 }
 
-/** Shown instead of a cost if the ledger has no charge for the request. Shows nothing if no ledger or limit is known. */
+/** Shown instead of a cost if the ledger has no charge for a request. Shows nothing if no ledger or limit is known. */
 function NoCost({ state }: Pick<RequestRow, 'state'>) {
   const { data } = useBudget();
   if (data === undefined || 'missing' in data || data.view.limit === undefined) return null;

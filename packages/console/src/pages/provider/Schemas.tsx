@@ -8,7 +8,8 @@ import { idOf } from '../../session/roles.ts';
 import { messagesOf } from './schemaTree.ts';
 
 /**
- * The maximum number of schemas to show. A schema may be several megabytes long, and a provider has only a few schemas.
+ * The maximum number of schemas to show. The limit is low, because a schema may be several megabytes long. Most
+ * providers have only a few schemas.
  */
 const SHOWN = 50;
 

@@ -18,7 +18,10 @@ const DUCHY_FAILED = (
   </>
 );
 
-/** Explains the first failed check. Checks about the advertiser come before checks about duchies. */
+/**
+ * Explains the first failed check. If it is about a duchy, the checks of the advertiser's signatures have passed,
+ * because they come before the checks of duchies.
+ */
 function meaningOf(steps: readonly VerificationStep[]) {
   const failed = steps.find(({ holds }) => holds === false);
   return failed?.about?.startsWith('duchies/') ? DUCHY_FAILED : FAILED;

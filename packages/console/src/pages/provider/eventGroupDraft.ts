@@ -114,8 +114,8 @@ export function inputOf(draft: Draft, current: Partial<EventGroup> = {}): EventG
 }
 
 /**
- * Returns the interval from the draft's first to its last day. If the user did not change the first or the last day,
- * keeps the exact start or end time, which may not be midnight.
+ * Returns the interval from the draft's first to its last day. Keeps the exact start time if the user did not change
+ * the first day, and the exact end time if the user did not change the last day. These times may not be midnight.
  */
 function intervalOf(draft: Draft, before: Draft, { dataAvailabilityInterval: kept }: Partial<EventGroup>) {
   if (draft.from === '') return undefined;

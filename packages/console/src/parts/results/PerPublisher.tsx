@@ -28,8 +28,8 @@ export function PerPublisher({ result, nameOf, file, placeOf }: Props) {
 }
 
 /**
- * Shows bounds of the total reach, for a measurement in which each publisher counted only its own people. The upper
- * bound is the sum of the publishers' reaches.
+ * Shows bounds of the total reach, for a measurement in which each publisher counted only its own people. The lower
+ * bound is the largest of the publishers' reaches, and the upper bound is their sum.
  */
 export function ReachBounds({ result, nameOf, file, placeOf }: Props) {
   const { bounds } = result.total.reach!;

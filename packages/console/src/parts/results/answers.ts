@@ -42,8 +42,8 @@ export function listOf(names: readonly string[]): string {
 }
 
 /**
- * Returns the figure that answers the question. Returns undefined if each of several publishers counted only its own
- * people, because nobody knows how many people were reached by more than one publisher.
+ * Returns the figure that answers the question. Returns undefined for the reach of several publishers that each counted
+ * only their own people. Such counts do not tell how many people were reached by more than one publisher.
  */
 export function answerOf(result: MeasurementResult, nameOf: NameOf = idOf): Answer | undefined {
   const { total, dataProviders } = result;

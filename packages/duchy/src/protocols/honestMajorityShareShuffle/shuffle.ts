@@ -59,9 +59,10 @@ export const shuffle: StageFunction = async (work) => {
 };
 
 /**
- * Decodes the other worker's message. Throws unless the other worker committed to its contribution to the shared seed
- * before it saw this worker's contribution. Without this check, the other worker could choose the shared seed. That
- * seed determines the order of all registers, and how both workers' noise is split into shares.
+ * Decodes the other worker's message. Throws if the seed contribution in the message differs from the one to which the
+ * other worker committed when it published its key. Without this check, the other worker could first see this worker's
+ * contribution, and then choose the shared seed. That seed determines the order of all registers, and how both workers'
+ * noise is split into shares.
  */
 async function readInput(
   { duchy, computation }: Work,

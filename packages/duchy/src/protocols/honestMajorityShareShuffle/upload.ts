@@ -47,8 +47,8 @@ async function* openedShare(
 }
 
 /**
- * Returns the encrypted seed. Throws if the seed is missing or too long, or if the duchies, the noise mechanism, or the
- * modulus that the provider signed differ from the config.
+ * Returns the encrypted seed. Throws if the seed is missing or too long. Also throws if the provider signed other
+ * duchies, another noise mechanism, or another modulus than the config has.
  */
 function secretSeed({ protocolData }: duchyMessages.Fulfillment, { view }: StoredComputation): Uint8Array {
   const config = configOf(PROTOCOL, view);

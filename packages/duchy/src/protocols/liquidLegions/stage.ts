@@ -1,6 +1,6 @@
 /**
  * Creates the stages of both Liquid Legions protocols, in which the duchies pass messages around a ring. The protocols
- * share some stages, and every stage starts with the same preparation.
+ * share some stages. All stages that process registers start with the same preparation.
  */
 import { publishedKey } from '@measurement-exchange/consent';
 import type { LiquidLegionsProtocol } from '@measurement-exchange/contract';

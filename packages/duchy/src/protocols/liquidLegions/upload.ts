@@ -43,8 +43,8 @@ function requireNone(violation: Violation | undefined): void {
 }
 
 /**
- * Returns the duchies' combined key. Fails the computation if a duchy's key is invalid, because no upload can be valid
- * then.
+ * Returns the duchies' combined key. If a duchy's key is invalid, fails the computation, because no upload can be valid
+ * without a valid combined key.
  */
 async function keyOf(duchy: Duchy, computation: StoredComputation): Promise<Uint8Array> {
   try {

@@ -1,6 +1,6 @@
 /**
- * Checks the database of production mode: it must be durable and up to date, and the role that serves requests must not
- * be able to rewrite the logs (the tables `transitions` and `audit_entries`).
+ * Checks the database of production mode. The database must be durable and up to date. The role that serves requests
+ * must not be able to rewrite the logs (the tables `transitions` and `audit_entries`).
  */
 import type pg from 'pg';
 import { Database } from '../../database/db.ts';

@@ -30,7 +30,7 @@ export function explainRequisition(facts: Facts): Explanation {
   return pending(facts, state, createTime);
 }
 
-/** Explains a measurement that retention removed. Only its final state and the time of its end are known. */
+/** Explains a measurement or requisition that retention removed. Only its final state and end time are known. */
 export function explainRemoved({ state, updateTime }: { state: string; updateTime: Timestamp }): Explanation {
   return ended(state, updateTime, {
     code: 'REMOVED',

@@ -40,7 +40,8 @@ interface Task {
 /** Returns a `Wait` for each action that a pending measurement waits for. The most severe wait comes first. */
 export function waitsOf(facts: Facts): Wait[] {
   const revoked = certificatesOf(facts).filter(({ revocationState }) => revocationState !== undefined);
-  // List only certificates that are revoked or on hold. They will make the measurement fail, so no other wait matters.
+  // If a certificate is revoked or on hold, list only such certificates. The measurement will fail because of them, so
+  // no other wait matters.
   if (revoked.length > 0) return revoked.map((certificate) => revocationWait(facts, certificate));
   const expired = certificatesOf(facts)
     .filter(({ notAfter }) => facts.now > notAfter)

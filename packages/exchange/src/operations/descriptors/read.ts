@@ -23,8 +23,8 @@ export async function readSet(call: Call, input: unknown): Promise<DescriptorSet
 }
 
 /**
- * Finds types that other descriptors also define. With the setting `checks: strict`, a lock keeps the provider's
- * concurrent requests from adding types in the meantime.
+ * Returns findings about types that other descriptors also define. With the setting `checks: strict`, locks the
+ * provider's types until the transaction ends, so that no concurrent request of the provider can add types.
  */
 export async function findTypes(
   exchange: Exchange,

@@ -4,8 +4,8 @@ import type { Queryable } from '../../database/db.ts';
 import { getDescriptors } from '../../database/descriptors.ts';
 
 /**
- * First runs the job with only the IDs and versions of its schemas. If the thread that runs the job has not cached all
- * of these schemas, runs the job again with the descriptor sets.
+ * Runs a job with `schemas`, which need not contain the descriptor sets. If a descriptor set is neither in `schemas`
+ * nor in the cache of the thread that runs the job, loads all descriptor sets and runs the job again.
  */
 export async function withSchemas<T extends object | undefined>(
   db: Queryable,

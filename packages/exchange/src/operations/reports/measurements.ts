@@ -5,7 +5,7 @@ import { notFound } from '../../domain/found.ts';
 import type { Entry, NewEntry } from '../../domain/reportEntries.ts';
 
 /**
- * Adds to each entry of a report the state of its measurement. Locks the measurements, so that the states stay the same
+ * Adds the measurement's state to each entry of a report. Locks the measurements, so that the states stay the same
  * until the transaction ends.
  */
 export async function withStates(tx: Transaction, consumer: string, entries: NewEntry[]): Promise<Entry[]> {

@@ -65,8 +65,8 @@ async function listOf(
 }
 
 /**
- * Returns the order of a list. A list that is filtered by update time is sorted by update time. `orderBy` overrides
- * this order.
+ * Returns the order of a list. By default, a list that is filtered by update time is sorted by update time, and any
+ * other list by creation time. `orderBy` overrides the default.
  */
 function orderOf(query: Partial<RequestOf<'listRequisitions'>['query']>): RequisitionOrder {
   if (query.orderBy !== undefined) return query.orderBy === 'createTime' ? 'create_time' : 'create_time_desc';

@@ -11,8 +11,8 @@ import { viewProtocol } from '../../domain/protocolConfig.ts';
 import type { Exchange } from '../context.ts';
 
 /**
- * Converts a requisition to an API resource. `view` tells which party reads it, because the provider and the consumer
- * use different names for a requisition.
+ * Converts a requisition to an API resource. `view` is the kind of party that reads the resource. The provider and the
+ * consumer use different names for a requisition.
  */
 export function viewRequisition(
   { requisition: r, measurement: m, participants }: RequisitionWithMeasurement,

@@ -4,8 +4,8 @@ import type { Handler } from '../context.ts';
 import { mutate } from '../mutate.ts';
 
 /**
- * The minimum time between the end of a run and the start of a run that an operator requests. Frequent runs would be
- * too costly, because each run reads whole tables.
+ * The minimum time between the end of one run and the start of the next, if an operator requests the next run. Frequent
+ * runs would be too costly, because each run reads whole tables.
  */
 const REST_MS = 60_000;
 

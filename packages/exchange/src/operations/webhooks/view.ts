@@ -9,7 +9,7 @@ export function addressed(path: string): { party: string; id: string } {
   return { party: partyOf(path), id: path.split('/')[3]! };
 }
 
-/** Omits the secret. Only the response to the request that creates a secret includes the secret. */
+/** Converts a webhook to an API resource. The secret is left out. Only requests that create a secret return it. */
 export function viewWebhook({ party, id, kinds, ...webhook }: WebhookRecord): Webhook {
   return { name: webhookName(party, id), ...webhook, filter: { kinds } };
 }

@@ -32,8 +32,8 @@ const MAX_SET_FILES = 256;
 const LIMITS: WireLimits = { maxMessages: MAX_SET_BYTES / 8, maxDepth: 99 };
 
 /**
- * The maximum size of a set as JSON, which is also the maximum size of a list page. JSON needs its own limit, because
- * an enum value that takes one byte in an option may have a long name in JSON.
+ * The maximum size of a set as JSON, in bytes. A list page has the same limit. JSON needs its own limit, because an
+ * enum value that takes one byte in an option may have a long name in JSON.
  */
 const MAX_SET_JSON = 8 * 1024 * 1024;
 

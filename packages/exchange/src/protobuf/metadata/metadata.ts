@@ -31,8 +31,9 @@ export interface Metadata {
 export type MetadataResult = Metadata | { violations: Violation[] };
 
 /**
- * The maximum size of a message as bytes and as JSON. JSON has its own limit, because a field or an enum value that
- * takes only a few bytes may have a long name in JSON, and because the JSON of 50 messages must fit in a response.
+ * The maximum sizes of a message, in bytes: in the wire format and as JSON. JSON has its own limit, because a field or
+ * an enum value that takes only a few bytes in the wire format may have a long name in JSON. In addition, the JSON of
+ * 50 messages must fit in a response.
  */
 export const MAX_METADATA_BYTES = 1024 * 1024;
 export const MAX_METADATA_JSON = 1024 * 1024;

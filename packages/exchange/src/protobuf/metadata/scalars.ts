@@ -1,4 +1,4 @@
-/** Converts the scalars that our exact JSON reader returns to the form that the protobuf runtime reads. */
+/** Checks scalars from our exact JSON reader, and converts them to the form that the protobuf runtime accepts. */
 import { ScalarType } from '@bufbuild/protobuf';
 import { fromBase64, JsonDecimal, type JsonValue, toBase64 } from '@measurement-exchange/contract';
 import { INTEGERS } from '../descriptor/fields.ts';

@@ -55,9 +55,9 @@ export function isRequired({ presence }: DescField): boolean {
 }
 
 /**
- * Limits the cost of a metadata message. For each nested message, the runtime takes a microsecond per field of the
- * message's type. The depth is limited to 28, so that every allowed message can also be sent as JSON: each level of the
- * message takes at most two levels of JSON, and a request's JSON may have 64 levels.
+ * The limits on the cost of reading a metadata message. For each nested message, the runtime takes a microsecond per
+ * field of the nested message's type. The depth is limited to 28, so that every allowed message can also be sent as
+ * JSON: each level of the message takes at most two levels of JSON, and a request's JSON may have 64 levels.
  */
 const MAX_FIELDS = 500_000;
 const MAX_MESSAGES = 10_000;

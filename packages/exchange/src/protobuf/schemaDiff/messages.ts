@@ -16,8 +16,9 @@ export function compareMessage(path: string, comparison: Comparison): void {
 }
 
 /**
- * Pairs old and new fields that have the same name. An old field without such a partner is paired with the new field of
- * the same number if the new field's name did not exist before. The field then counts as renamed.
+ * Pairs each old field with the new field of the same name. If no new field has this name, the old field is paired with
+ * the new field of the same number and counts as renamed. However, a new field whose name also existed before is never
+ * paired by number.
  */
 function pairFields(path: string, before: Message, after: Message, changes: Changes): FieldPair[] {
   const was = index(before.fields);

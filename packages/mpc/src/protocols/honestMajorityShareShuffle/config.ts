@@ -29,7 +29,7 @@ export function populationOf({ population, populationFingerprint }: ShareShuffle
   return { name: population, fingerprint: populationFingerprint };
 }
 
-/** A sampling interval is allowed to extend past 1. The sample then continues at the start of the population. */
+/** True, because the sample of an interval that extends past 1 continues at the start of the population. */
 export const takesWrappedSamples = true;
 
 export function registerCountOf(

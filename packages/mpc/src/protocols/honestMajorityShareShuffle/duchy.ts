@@ -2,7 +2,7 @@
  * A worker's part of the protocol. The worker adds up its shares from all providers, multiplies the sums by random
  * factors (for reach only), appends noise registers, and shuffles all registers. The other worker does the same with
  * the other shares. Adding the registers of both workers gives the frequencies of all people and the noise, in random
- * order. For reach, a register then shows only whether a person was reached.
+ * order. For reach, each sum shows only whether a person was reached.
  */
 import { readValues } from '../../shares/framing.ts';
 import { shuffle } from '../../shares/permutation.ts';

@@ -10,7 +10,10 @@ export interface ShareShuffleReachParams {
   /** The number of people in the sample, one per register. The methodology in the result states this number. */
   frequencyVectorSize: number;
   width: number;
-  /** The variance of the duchies' combined noise on the number of people reached or, with frequencies, not reached. */
+  /**
+   * The variance of the duchies' combined noise. For a reach measurement, the noise is on the number of people reached.
+   * For a reach-and-frequency measurement, the noise is on the number of people not reached.
+   */
   noiseVariance: number;
 }
 

@@ -58,7 +58,7 @@ function compare(
 
 /**
  * Removes the encryption under this duchy's key from the comparisons, and multiplies each comparison by a random
- * factor. The aggregator then learns only which comparisons are zero.
+ * factor. Because of these factors, the aggregator learns only which comparisons are zero.
  */
 export function decryptComparisons(
   workspace: Workspace,

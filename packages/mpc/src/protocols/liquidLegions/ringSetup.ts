@@ -47,8 +47,8 @@ export class RingSetup<P extends NoiseParameters> {
 
   /**
    * Combines the messages of all duchies, including the aggregator's own, and re-randomizes the registers. Only the
-   * aggregator runs this. Without re-randomizing, the first worker would recognize the registers that it sent, and
-   * could drop all other duchies' noise.
+   * aggregator calls this function. Without re-randomizing, the first worker would recognize the registers that it
+   * sent, and could drop all other duchies' noise.
    */
   async combine(messages: readonly Uint8Array[], { key }: RingKeys, seed: Uint8Array, run: StageRun = {}) {
     const size = this.form.registerBytes;

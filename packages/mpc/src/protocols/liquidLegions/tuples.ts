@@ -111,8 +111,8 @@ function addAt(workspace: Workspace, into: Uint8Array, places: readonly number[]
 /**
  * Adds the second flag, the third flag, and the counts to the tuples. `same` is the first flag, which is zero if all
  * keys of the group are equal. `key` is the first key of the group. `special` is the key of destroyed registers for the
- * second flag, and the key of histogram noise for the third. Both flags are computed as same + special − key. Such a
- * flag is zero if all keys of the group are equal to `special`.
+ * second flag, and the key of histogram noise for the third flag. The second and third flags are computed as same +
+ * special − key. Such a flag is zero if all keys of the group are equal to `special`.
  */
 function finished(
   workspace: Workspace,

@@ -130,8 +130,8 @@ export class Workspace {
   }
 
   /**
-   * Returns one byte per ciphertext: 1 if it encrypts zero, else 0. The ciphertexts must be encrypted under this key
-   * alone.
+   * Returns one byte per ciphertext: 1 if the ciphertext encrypts zero, else 0. `secretKey` must be the last key that
+   * is still to be removed from the ciphertexts.
    */
   zeros(ciphertexts: Uint8Array, secretKey: Uint8Array): Bytes {
     const found = new Uint8Array(ciphertexts.length / CIPHERTEXT_BYTES);

@@ -1,4 +1,7 @@
-/** Computes the parameters that all duchies must agree on for reach and frequency, from the spec and the config. */
+/**
+ * Computes the parameters that all duchies must agree on, from the config and the spec of a reach-and-frequency
+ * measurement.
+ */
 import {
   type LiquidLegionsV2Config,
   legionsNoiseShapes,
@@ -46,7 +49,9 @@ export function parametersOf(
   );
 }
 
-/** Computes the parameters. Throws a RangeError that names the field if the protocol cannot fulfill the spec. */
+/**
+ * Computes the parameters. If the protocol cannot fulfill the spec, throws a RangeError that names the field at fault.
+ */
 export function frequencyParameters(spec: FrequencySpec): FrequencyParameters {
   const { noiseMechanism, maximumFrequency, dataProviderCount, duchyCount } = spec;
   if (!(Number.isInteger(maximumFrequency) && maximumFrequency > 1)) {

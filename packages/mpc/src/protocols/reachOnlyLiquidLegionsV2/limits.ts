@@ -1,4 +1,4 @@
-/** Computes the parameters of a reach measurement that all duchies must agree on, from the spec and the config. */
+/** Computes the parameters that all duchies must agree on, from the config and the spec of a reach measurement. */
 import type { PlainSpec, ReachOnlyLiquidLegionsV2Config } from '@measurement-exchange/contract';
 import {
   fitting,

@@ -3,8 +3,8 @@ import { type LiquidLegionsParams, RegisterIndexes } from '../../sketches/sketch
 export { REACH_REGISTER_BYTES } from '../../sketches/encryptSketch.ts';
 
 /**
- * A provider's sketch for reach. Each person whom the provider reached maps to one register, and the sketch records these
- * registers.
+ * A provider's sketch for reach. Each person whom the provider reached maps to one register, and the sketch records
+ * these registers.
  */
 export class ReachSketch {
   /** One byte per register: 1 if the register is hit, else 0. */

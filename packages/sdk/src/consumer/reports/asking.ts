@@ -61,9 +61,7 @@ const READ_AT_ONCE = 8;
 /** The maximum number of further request IDs to try if the measurement with the first request ID has failed. */
 const MAX_ATTEMPTS = 100;
 
-/**
- * Resolves when every measurement has ended. If the signal aborts a call, a later call resumes the work.
- */
+/** Resolves when every measurement has ended. If the signal aborts a call, a later call resumes the work. */
 export async function askMissing(deps: Dependencies, options: AskingOptions): Promise<void> {
   await new Asking(deps, options).run();
 }

@@ -17,7 +17,7 @@ export class Known {
    * they were recorded.
    */
   private readonly names = new Map<string, string[]>();
-  /** Maps the key that `keyOf` returns for each need to the names of the measurements that were passed to `adopt`. */
+  /** Maps each need's key (see `keyOf`) to the names of the measurements for this need that were passed to `adopt`. */
   private readonly adopted = new Map<string, string[]>();
   private readonly read = new Map<string, Promise<Measurement | undefined>>();
 

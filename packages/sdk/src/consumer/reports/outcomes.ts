@@ -52,7 +52,7 @@ export class Outcomes {
 
   /**
    * Sets the outcome of the needs to the measurement's state. If the measurement has succeeded, also verifies and
-   * stores its answers.
+   * stores its answers. If an answer fails a check, the outcome is REJECTED instead.
    */
   async take(needs: readonly PlannedNeed[], measurement: Measurement): Promise<void> {
     const { state } = measurement;

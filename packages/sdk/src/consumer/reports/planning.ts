@@ -20,8 +20,9 @@ export interface Planning {
 }
 
 /**
- * Plans the report that the definition describes. `isAnswered` returns whether the consumer has an answer to the need
- * with this key. A need is a value that a report requires. Omit `isAnswered` if there are no answers at all.
+ * Plans the report that the definition describes. `isAnswered` takes the key of a need (a value that the report
+ * requires). It returns whether the consumer already has a successful or pending measurement for this need. Omit
+ * `isAnswered` if there are no such measurements at all.
  */
 export async function planWith(
   deps: Dependencies,

@@ -25,7 +25,7 @@ export type ReportFault =
   /** The definition is invalid, or has a format that this version cannot read. */
   | 'REPORT_MALFORMED';
 
-/** Thrown instead of returning a stored report that failed verification. */
+/** Thrown if a stored report fails verification. The report is then not returned. */
 export class ReportRejected extends Fault<ReportFault> {
   override readonly name = 'ReportRejected';
   readonly report: string;

@@ -31,7 +31,8 @@ export type AgentEvent =
    */
   | { type: 'refused'; requisition: string; justification: string; message: string; sent: string }
   /**
-   * The requisition was closed in another way, such as a cancellation. If `charged` is true, the budget stays spent.
+   * Something other than the agent's response closed the requisition, such as a cancellation. If `charged` is true, the
+   * budget stays spent.
    */
   | { type: 'closed'; requisition: string; state: RequisitionState | 'DELETED'; charged: boolean }
   | { type: 'retrying'; requisition: string; attempt: number; inMs: number; why: string }

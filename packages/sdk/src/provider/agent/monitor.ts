@@ -13,7 +13,7 @@ import type { AgentEvent } from './logEvents.ts';
 
 const MAX_LISTED = 10;
 
-/** How long a poll may take, and how late a busy machine may start it. */
+/** The time, in addition to the polling interval, for a poll's duration and for a late start on a busy machine. */
 const SLACK_MS = 60_000;
 
 export class Monitor {

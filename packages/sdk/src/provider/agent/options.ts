@@ -77,8 +77,8 @@ export interface Agent {
   /** Follows changes until the signal is aborted, then waits for the attempts in progress to finish. */
   run(signal: AbortSignal): Promise<void>;
   /**
-   * Returns the agent's current status. The agent also stores it in the ledger, at most every 5 seconds, so that
-   * another process can read it.
+   * Returns the agent's current status. The agent also stores the status in the ledger, so that another process can
+   * read it. `run` stores it at most every 5 seconds. Both `once` and `run` store it when they end.
    */
   status(): AgentStatus;
 }

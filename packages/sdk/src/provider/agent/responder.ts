@@ -20,7 +20,8 @@ import { requireServed } from './served.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 /**
- * The maximum number of concurrent uploads per duchy. Each duchy has its own limit, so a slow duchy delays only itself.
+ * The maximum number of concurrent uploads per duchy. Each duchy has its own limit, so a slow duchy does not delay the
+ * uploads to other duchies.
  */
 const UPLOADS_PER_DUCHY = 2;
 /**

@@ -1,9 +1,9 @@
 /**
  * Decides whether an event group reference is served. A reference is the value that selects an event group's events in
- * the provider's data. It is served if the operator declared or confirmed that the data contains it. A requisition for
- * any other reference is held, because a misconfigured reference would select no events and produce a signed result
- * near zero. The agent never looks for a reference in the events, because that would reveal, without a charge to the
- * privacy budget, whether any events have the reference.
+ * the provider's data. A reference is served if the operator declared or confirmed that the data contains the
+ * reference. A requisition for any other reference is held, because a misconfigured reference would select no events
+ * and produce a signed result near zero. The agent never looks for a reference in the events. Such a search would
+ * reveal, without a charge to the privacy budget, whether any events have the reference.
  */
 import type { Selection } from '../verify/selection.ts';
 import { Deferred } from './deferral.ts';

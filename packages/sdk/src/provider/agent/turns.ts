@@ -37,7 +37,7 @@ export function createTurns(places: number) {
 
   return {
     /**
-     * Waits until a slot is free and it is this consumer's turn, then resolves to a function that releases the slot. A
+     * Waits until a slot is free and this consumer is next, then resolves to a function that releases the slot. A
      * consumer's tasks start in the order of the calls.
      */
     take: (consumer: string) =>
@@ -70,7 +70,7 @@ export function createBounds(onRoom: () => void) {
   return {
     /**
      * Returns true and counts another task if fewer than `most` tasks with this key are open. Otherwise, returns false,
-     * and calls `onRoom` later, as soon as no more than `most / 2` of the tasks are open.
+     * and calls `onRoom` later, as soon as at most `most / 2` tasks with this key are open.
      */
     admit(key: string, most: number): boolean {
       const count = open.get(key) ?? 0;

@@ -7,8 +7,8 @@ export class EventsUnavailable extends Error {
 }
 
 /**
- * Thrown if the engine cannot run a query, or runs out of memory during it. Parallel queries may have used the memory,
- * so a later attempt can succeed.
+ * Thrown if the engine cannot run a query, or runs out of memory during the query. Parallel queries may have used the
+ * memory, so a later attempt can succeed.
  */
 export class QueryFailed extends EventsUnavailable {
   override name = 'QueryFailed';

@@ -43,7 +43,7 @@ export interface OverviewOptions extends Watch {
   population?: VidRanges | undefined;
 }
 
-/** Computes the overview. Reads all events at least once, and once more for each VID column. */
+/** Computes the overview. Reads all events once, and then once more for each VID column. */
 export async function overviewOf(
   source: EventSource,
   { population, ...watch }: OverviewOptions,

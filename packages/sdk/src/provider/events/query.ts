@@ -11,10 +11,11 @@ export interface EventQuery extends Watch {
   modelLine?: string | undefined;
 }
 
-/** Selects the events of one event group in `[start, end)` that match the filter. */
+/** Selects the events of one event group that are in the interval and match the filter. */
 export interface EventGroupSelection {
   /** The value to look for in the event group column. */
   reference: string;
+  /** Includes `start`, but not `end`. */
   interval: { start: Date; end: Date };
   /**
    * A CEL expression over the attributes. If the expression is false or fails for an event, the event is not selected.

@@ -62,8 +62,8 @@ const MAX_SQL_COST = 5000;
 
 /**
  * Checks a query. Throws RefusalError if the query can never be computed, or if its filters need too many SQL
- * operations or CEL steps. The number of CEL steps assumes the maximum number of combinations of attribute values.
- * Reads no events.
+ * operations or CEL steps. The CEL steps are counted as if the events had the maximum number of combinations of
+ * attribute values. Reads no events.
  */
 export async function checkQuery(query: EventQuery, data: EventData): Promise<CheckedQuery> {
   const { source, maximumCombinations } = data;
@@ -123,8 +123,8 @@ function compiledIn(filters: Iterable<ResolvedFilter>): CompiledFilter[] {
 
 /**
  * Returns the population whose attributes a query can use, or undefined if no population exists or fits. If the events
- * have several VID columns, the same VID may stand for a different person in each column. The population then fits only
- * if one of its model lines uses the column that the query counts.
+ * have several VID columns, the same VID may stand for a different person in each column. In this case, the population
+ * fits only if one of its model lines uses the column that the query counts.
  */
 function populationOf(query: EventQuery, data: EventData): Population | undefined {
   const { population, vidColumns } = data;

@@ -34,8 +34,8 @@ export interface EventSource {
    */
   read<T>(watch: Watch, work: (reader: EventReader) => Promise<T>): Promise<T>;
   /**
-   * Returns the event group references, sorted by row count in descending order, but at most `limit` references. Leaves
-   * out rows without a reference.
+   * Returns the event group references with the most rows, at most `limit` of them, in descending order of row count.
+   * Leaves out rows without a reference.
    */
   references(limit: number, watch: Watch): Promise<ReferenceInventory[]>;
   /** Describes all rows, for the operator. */
@@ -154,7 +154,7 @@ export interface SourceSelection {
    * The VIDs whose events are selected. Absent: events with any VID are selected, and events without a VID are, too.
    */
   vids?: VidRanges | undefined;
-  /** The part of the filter that runs in SQL. An event is selected if this SQL gives true, but not if it gives NULL. */
+  /** The part of the filter that runs in SQL. An event is selected only if this SQL gives true, not false or NULL. */
   sql?: SqlTemplate | undefined;
   /** The part of the filter that CEL evaluates. Several selections may share one `Matching` object. */
   matching?: Matching | undefined;

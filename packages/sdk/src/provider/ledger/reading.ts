@@ -16,7 +16,7 @@ import { type BudgetReport, budgetReport } from './report.ts';
 import { openLedgerForReading } from './schema.ts';
 import { worstTotals } from './worstTotals.ts';
 
-/** The largest privacy budget that was spent on any one person, for one event group reference and one day. */
+/** The largest amount of privacy budget spent on any one person, for one event group reference and one day. */
 export interface Spending {
   /** Empty for charges from schema 1, which stored no references. These charges count against every reference. */
   reference: string;

@@ -17,7 +17,7 @@ import type { SliceRow } from './slices.ts';
 import { ANY_REFERENCE } from './tables.ts';
 import { type Total, unitRows, WorstOf, worstTotals } from './worstTotals.ts';
 
-/** Consecutive days on which the same privacy budget was spent on an event group reference. */
+/** Consecutive days on which the same amount of privacy budget was spent on an event group reference. */
 export interface SpendingRange {
   /** Empty for charges from schema 1, which stored no references. These charges count against every reference. */
   reference: string;
@@ -54,7 +54,7 @@ export interface MeasurementSpending {
   lastDay: string;
   /** The number of charges. Each charge is for one event group reference, one day, and one slice of people. */
   charges: number;
-  /** The cost of one charge. If the costs of the charges differ, the maximum of each of epsilon, delta, and rho. */
+  /** The cost of one charge. If the charges differ, `cost` has the highest epsilon, delta, and rho of all charges. */
   cost: PrivacyAmount;
 }
 

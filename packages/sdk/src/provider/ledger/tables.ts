@@ -9,7 +9,8 @@ export const ANY_REFERENCE = '';
 
 /**
  * `attempts` counts the unfinished attempts to respond to a requisition: the running attempt, and earlier attempts that
- * crashed. `charges` references `attempts`, so every charged requisition has a row in `attempts`.
+ * crashed. Storing a response does not change the count. `charges` references `attempts`, so every charged requisition
+ * has a row in `attempts`.
  */
 const ATTEMPTS = `
 CREATE TABLE attempts (

@@ -1,4 +1,4 @@
-/** Computes the largest total charge of any one person, for each event group reference and day of a ledger. */
+/** Computes the largest total charge to any one person, for each event group reference and day of a ledger. */
 import type { DatabaseSync } from 'node:sqlite';
 import { type SlicedAmounts, SliceSums, type Units } from '@measurement-exchange/mpc/charges';
 import { amountsOf, type SliceRow, sliceTexts } from './slices.ts';
@@ -8,7 +8,7 @@ export interface Total {
   reference: string;
   day: string;
   amounts: SlicedAmounts;
-  /** The largest total charge of any one person, separately for epsilon, delta, and rho. */
+  /** The largest total charge to any one person, separately for epsilon, delta, and rho. */
   units: Units;
 }
 
@@ -25,7 +25,7 @@ export function worstTotals(database: DatabaseSync): Total[] {
   return totals;
 }
 
-/** Adds up rows of a ledger, and finds the largest total charge of any one person. */
+/** Adds up rows of a ledger, and finds the largest total charge to any one person. */
 export class WorstOf {
   readonly sums = new SliceSums();
   private readonly texts: ReadonlyMap<number, string>;

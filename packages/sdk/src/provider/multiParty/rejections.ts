@@ -16,8 +16,8 @@ function waitAfterMs(count: number): number {
 }
 
 /**
- * Adds a new rejection of an upload to its record. The count increases only if the wait after the last counted
- * rejection is over.
+ * Returns the record of an upload's rejections after one more rejection. The count increases only if the wait after the
+ * last counted rejection is over.
  */
 export function counted(
   earlier: Rejection | undefined,
@@ -30,8 +30,8 @@ export function counted(
 }
 
 /**
- * Thrown if a duchy rejected the stored upload. The same bytes are sent again after `waitMs`, unless the requisition will
- * be refused.
+ * Thrown if a duchy rejected the stored upload. The same bytes are sent again after `waitMs`, unless the requisition
+ * will be refused.
  */
 export class UploadRejected extends Error {
   override readonly name = 'UploadRejected';

@@ -83,8 +83,8 @@ export async function publishedKey(
 }
 
 /**
- * The terms that the duchies must have agreed to. `computation` is the ID for which the duchies made their keys.
- * `termsSha256` is the digest of the terms as this provider knows them.
+ * The terms that the duchies must have agreed to. `computation` is the ID of the computation for which the duchies made
+ * their keys. `termsSha256` is the digest of the terms as this provider knows them.
  */
 export interface AgreedTerms {
   computation: string;

@@ -67,7 +67,7 @@ export async function verifyLiquidLegions(
   requireType(protocol, config, spec, at('maximumFrequency'));
   requireEntries(requisition, ring);
   const fulfillingDuchy = fulfillingWorker(requisition, config.workers);
-  // Check the keys one by one. If several keys are invalid, the refusal is then always for the same key.
+  // Check the keys in order, one by one, so that the refusal is always for the first invalid key.
   const published: [SignedMessage, X509][] = [];
   for (const duchy of ring) {
     published.push(await publishedKey(requisition, duchy, [protocol, 'elGamalPublicKey'], context));

@@ -101,12 +101,12 @@ function labelOf(day: Day, marks: DayMarks, isFuture: boolean): string {
   return `${date}: ${whole} of ${marks.length} publishers have data${partly}`;
 }
 
-/** The number of different shapes. If there are more publishers than shapes, a count is shown instead. */
+/** The number of different shapes. If there are more publishers than shapes, a day shows a number instead. */
 const SHAPES = 4;
 
 /**
  * Draws the shape of each publisher: filled for a recorded day, pale for a partly recorded day, and an outline for an
- * unrecorded day. For many publishers, shows a count instead.
+ * unrecorded day. For more than SHAPES publishers, shows how many of them have recorded the whole day, such as `5/7`.
  */
 function Marks({ marks }: { marks: DayMarks }) {
   if (marks.length === 0) return null;

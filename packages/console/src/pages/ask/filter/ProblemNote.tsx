@@ -1,6 +1,6 @@
 import type { Fix, Problem } from './problems.ts';
 
-/** The number of characters to show before the caret in a long line. */
+/** The numbers of characters of a long line to show before and after the problem. A `^` below the line marks it. */
 const BEFORE = 40;
 const AFTER = 40;
 /** A filter up to this length fits in one line, even on a phone. */
@@ -42,8 +42,8 @@ export function ProblemNote({
 }
 
 /**
- * Returns the text around the column. Returns no text for a short filter, because the filter itself is shown directly
- * above the caret.
+ * Returns the text around the column, and the position of the `^` below the text. Returns no text for a short filter,
+ * because the filter itself is shown directly above the `^`.
  */
 export function excerpt(text: string, line: number, column: number): { line: string; caret: number } {
   if (text.length <= SHORT && !text.includes('\n')) return { line: '', caret: column - 1 };

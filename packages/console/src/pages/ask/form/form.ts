@@ -111,7 +111,7 @@ function dataProvidersOf(
 /** A form filled from an earlier question. `notes` lists the parts of the question that the form cannot repeat. */
 export interface Cloned {
   form: AskForm;
-  /** The publishers of a population measurement, which has no event groups. */
+  /** The publishers of the question. The page needs them for a population measurement, which has no event groups. */
   publishers: readonly string[];
   notes: string[];
 }

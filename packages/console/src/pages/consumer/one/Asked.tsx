@@ -1,6 +1,6 @@
 /**
- * Shows the question of a measurement. The dates, event groups and filters come from the consumer's encrypted copy,
- * and the other facts from the exchange.
+ * Shows the question of a measurement. The dates, event groups and filters come from the consumer's encrypted copy of
+ * the question. The other facts come from the exchange.
  */
 import { decodeMeasurementSpec, type Measurement, type PlainSpec } from '@measurement-exchange/contract';
 import type { Question } from '@measurement-exchange/sdk';

@@ -12,9 +12,9 @@ import { stageWords } from '../../../parts/stageWords.ts';
 export interface Moment {
   time: string;
   tone: 'done' | 'bad' | 'wait';
-  /** The names of the parties that acted. Empty if the sentence is about the measurement. */
+  /** The names of the parties that acted. Empty if `text` is about the measurement. */
   who: string;
-  /** The sentence, without the names in `who`. */
+  /** A sentence about the event, or only its predicate if `who` contains the subject. */
   text: string;
   detail?: string | undefined;
 }

@@ -3,7 +3,8 @@ import { ROLE_WORDS, roleOf } from '../../../session/roles.ts';
 import type { CheckedFile } from './checkFile.ts';
 
 /**
- * Shows the contents of a party file, without the fingerprint. The operator must get the fingerprint from the party.
+ * Shows the contents of a party file, but not the fingerprint of the file's certificate. The operator must get this
+ * fingerprint from the party.
  */
 export function FileFacts({ checked, change }: { checked: CheckedFile; change: () => void }) {
   const { file, certificate } = checked;

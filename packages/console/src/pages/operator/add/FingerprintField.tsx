@@ -3,8 +3,8 @@ import { Icon } from '../../../parts/Icon.tsx';
 import { type Comparison, compareFingerprints } from './fingerprint.ts';
 
 /**
- * A field for a fingerprint that the certificate's owner sent over another channel. The field is never filled in from
- * the file, because the fingerprint of a forged file would match that file.
+ * A field for a certificate's fingerprint, which the certificate's owner sent over another channel. The field is never
+ * filled in from the file, because a forged certificate always matches its own fingerprint.
  */
 export function FingerprintField({
   of,

@@ -1,7 +1,7 @@
 /** Compares a fingerprint that the operator types with the fingerprint of a certificate. */
 
 export type Comparison =
-  /** The input is too short, or is not a fingerprint. */
+  /** The input does not consist of 64 hexadecimal digits. `digits` is its length without colons and white space. */
   | { state: 'incomplete'; digits: number; isHex: boolean }
   | { state: 'same' }
   /**

@@ -1,4 +1,6 @@
-/** The audit log: all changes with their authors and times, latest first. */
+/**
+ * The audit log: changes with their authors and times, latest first. Changes of measurements are in timelines instead.
+ */
 import type { AuditEntry } from '@measurement-exchange/contract';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useDeferredValue, useEffect } from 'react';

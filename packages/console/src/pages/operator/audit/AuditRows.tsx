@@ -6,7 +6,7 @@ import { Breakable } from '../../../parts/Breakable.tsx';
 import { PartyLink } from '../PartyLink.tsx';
 import { auditWords } from './words.ts';
 
-/** The rows of the log. Only visible rows are in the document, because the log may be long. */
+/** The rows of the log. Only the rows near the visible area are in the document, because the log may be long. */
 export function AuditRows({ entries, onEnd }: { entries: readonly AuditEntry[]; onEnd: () => void }) {
   const list = useRef<HTMLOListElement>(null);
   const rows = useWindowVirtualizer({

@@ -20,8 +20,8 @@ export interface ReportForm extends Pick<AskForm, 'title' | 'groups' | 'days' | 
   /** Attributes of the population by which to break down the reach. */
   groupBy: readonly string[];
   /**
-   * The wanted half-width of the total reach's interval, in percent of the reach. If undefined, all measurements share
-   * the budget evenly.
+   * The wanted margin of error of the total reach (half of its 95 % interval), in percent of this reach. If undefined,
+   * all measurements share the budget evenly.
    */
   precision: number | undefined;
   /** The share of a usual daily budget that the report may use. */
@@ -44,7 +44,10 @@ export const DEFAULTS: ReportForm = {
 export const USUAL_RHO = 1;
 const DELTA = 1e-9;
 
-/** ALL and IN_ALL are the names of the sets that the form adds. No segment may have one of these names. */
+/**
+ * The names of the sets that the form adds: the union and the intersection of all segments. No segment may have one of
+ * these names.
+ */
 export const ALL = 'all';
 export const IN_ALL = 'inAll';
 const GROUPS = 'people';

@@ -1,7 +1,7 @@
 /** Finds the problems that belong to one part of the form. */
 import type { PlannedReport } from './useReportPlan.ts';
 
-/** Returns the problems whose path starts with `path`. */
+/** Returns the problems of the part at `path`, and of the parts inside it. Returns none until the plan is current. */
 export function problemsAt({ problems = [], isCurrent }: PlannedReport, path: string): string[] {
   if (!isCurrent) return [];
   return problems

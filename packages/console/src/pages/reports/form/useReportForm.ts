@@ -12,7 +12,7 @@ export interface Defining extends Picking {
   change: (part: Partial<ReportForm>) => void;
   segments: readonly FormSegment[];
   suggestedTitle: string;
-  /** Undefined while no event groups are picked, or while the filter is invalid. */
+  /** Undefined until event groups are picked, and the filter is checked and valid. */
   definition: ReportDefinition | undefined;
   planned: PlannedReport;
 }

@@ -1,6 +1,7 @@
 /**
- * Creates and starts a report. Ignores further clicks meanwhile, and retries the start of a report that was created
- * before, so that two clicks do not create two reports.
+ * Creates a report and starts it. Clicks have no effect while a report is being created or started. If a report was
+ * created but could not be started, the next click with the same definition starts that report, and does not create
+ * another one.
  */
 import type { ReportDefinition } from '@measurement-exchange/reports';
 import { useNavigate } from '@tanstack/react-router';

@@ -1,4 +1,7 @@
-/** Shows the cost of a report: the charge to each publisher's budget, and the answered and the reused measurements. */
+/**
+ * Shows the cost of a report: the charge to each publisher's budget, and the numbers of answered measurements and of
+ * reused answers.
+ */
 import { count, counted } from '../../../format.ts';
 import type { NeedView, ReportView } from '../../../reports/types.ts';
 import { shareText } from '../../ask/form/Summary.tsx';

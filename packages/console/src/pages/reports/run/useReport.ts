@@ -4,8 +4,9 @@ import type { OpenedReport } from '../../../companion/methods.ts';
 import { useSession } from '../../../session/session.ts';
 
 /**
- * The polling intervals while the report runs on this machine or elsewhere. Polling is necessary, because the change
- * feed contains no change of the report when a run on this machine progresses, or when one of its measurements ends.
+ * The polling intervals: RUNNING_MS while the report runs on this machine, and ELSEWHERE_MS while it runs elsewhere.
+ * Polling is necessary, because the change feed does not report a run's progress. It also reports no change of the
+ * report when one of the report's measurements ends.
  */
 const RUNNING_MS = 700;
 const ELSEWHERE_MS = 5000;

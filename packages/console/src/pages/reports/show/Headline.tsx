@@ -1,4 +1,7 @@
-/** Shows the main figure of a report, its uncertainty, and the numbers derived from it. */
+/**
+ * Shows the main figure of a report with its uncertainty, and further numbers about the whole report, such as
+ * impressions.
+ */
 import { miniWhisker, PEOPLE, whiskerChart } from '../../../charts/index.ts';
 import { around, count, intervalText, percent } from '../../../format.ts';
 import { Chart, Drawing } from '../../../parts/Chart.tsx';

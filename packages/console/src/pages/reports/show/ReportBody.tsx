@@ -1,6 +1,6 @@
 /**
- * Shows a report: the main figure first, then its uncertainty, then the details. It needs no session, so that tests can
- * show any report.
+ * Shows a report: first the findings, then the main figure with its uncertainty, then the details. The component needs
+ * no session, so that tests can show any report.
  */
 import type { ReactNode } from 'react';
 import { Agreement, Corrected } from './Corrected.tsx';

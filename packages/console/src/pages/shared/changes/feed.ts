@@ -3,11 +3,11 @@ import type { Change } from '@measurement-exchange/contract';
 import { type ExchangeClient, ExchangeError } from '@measurement-exchange/sdk/client';
 
 /**
- * The number of changes that the page reads in one call. When the page opens, it shows this many of the newest
+ * The number of changes to read in one call. When the user opens the page, one call reads this many of the newest
  * changes.
  */
 export const PAGE_SIZE = 1000;
-/** The maximum number of changes that the page keeps. It drops the oldest changes. */
+/** The maximum number of changes to keep. If there are more, the oldest ones are dropped. */
 export const MAX_KEPT = 5000;
 
 export interface Feed {

@@ -8,8 +8,8 @@ import type { Server } from './server.ts';
 import { conditionSql, type Table } from './statement.ts';
 
 /**
- * The number of rows in the response, called slots. The server distributes the combinations of attribute values among
- * the slots. Even an empty slot is sent, so that a truncated response is noticed.
+ * The number of slots. The server distributes the combinations of attribute values among the slots, and sends one row
+ * for each slot. An empty slot also has a row, so that a truncated response is noticed.
  */
 const COMBINATION_SLOTS = 64;
 

@@ -74,7 +74,7 @@ export async function openClickHouse(config: ClickHouseSource, names: RoleNames)
   }
 }
 
-/** Requires TLS unless the server is on this machine, because the password and the VIDs cross the network. */
+/** Requires TLS for a server on another machine, because the password and the VIDs cross the network. */
 function addressOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search) {

@@ -25,8 +25,8 @@ export interface Pass {
 export type Matched = ReadonlyMap<Matching, MatchingRows>;
 
 /**
- * SQL expression: the bucket of a VID. It converts the VID to bytes first, because the server hashes a number
- * differently from its bytes.
+ * SQL expression: the bucket of a VID. The expression converts the VID to bytes first, because the server's hash of a
+ * number differs from the hash of the number's bytes.
  */
 export const bucketSql = (vid: string) =>
   `bitAnd(farmFingerprint64(reinterpretAsFixedString(toUInt64(${vid}) + ${VID_SALT})), ${BUCKET_MASK})`;

@@ -45,8 +45,8 @@ export interface SessionOptions {
 const CONNECT_MS = 10_000;
 const LOCK_MS = 10_000;
 /**
- * The maximum time for canceling a statement or closing a connection. Afterward, the socket is destroyed. Also the
- * interval at which the server checks for a lost connection.
+ * The maximum time for canceling a statement or closing a connection. Afterward, the socket is destroyed. This is also
+ * the interval at which the server checks for a lost connection.
  */
 const FAREWELL_MS = 500;
 /** The number of rows in a batch. More rows need more memory, and fewer rows need more round trips. */

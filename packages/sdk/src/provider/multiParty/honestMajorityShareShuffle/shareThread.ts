@@ -1,7 +1,7 @@
 /**
- * The thread that makes a share: reads the order of the population's VIDs, counts each person's events in that person's
- * register, and writes the share to a file, encrypted for the fulfilling duchy. The thread responds to each message
- * with one message.
+ * The thread that makes a share: reads the order of the population's VIDs, and counts each person's events in that
+ * person's register. The thread then writes the share to a file, encrypted for the fulfilling duchy. The thread
+ * responds to each message with one message.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 // Import individual files instead of package indexes, because the thread loads its imports each time it starts.
