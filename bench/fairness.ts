@@ -142,7 +142,7 @@ async function createConsumers(exchange: BenchExchange, database: BenchDatabase,
 
 /**
  * Returns a cycle of ten requests: eight read one measurement, one reads a page, and one creates a measurement. `first`
- * shifts the cycle, so that callers do not send the same request at the same time.
+ * shifts the cycle, so that the callers do not all send the same kind of request at the same time.
  */
 function requestsOf(name: string, createBody: string, first: number): Caller['requests'] {
   const path = `/v2alpha/${name}/measurements`;

@@ -34,7 +34,10 @@ interface Grown {
   database: BenchDatabase;
   exchange: BenchExchange;
   world: World;
-  /** The page token that reads page 350, or the last full page if the table has fewer pages. */
+  /**
+   * The page token that reads page 350, or the last full page if the table has fewer pages. Empty if that is the first
+   * page.
+   */
   deepPage: string;
 }
 

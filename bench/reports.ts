@@ -1,7 +1,7 @@
 /**
- * Measures how long it takes to plan and to correct the largest reports. The yardsticks are work that no implementation
- * can avoid. For a plan, this is hashing its needs (the quantities to measure). For a correction, this is running the
- * solver `quadprog` on the smallest correction.
+ * Measures how long it takes to plan and to correct the largest reports. The yardstick of a plan is hashing its needs
+ * (the quantities to measure), which no implementation can avoid. The yardstick of every correction is the solver
+ * `quadprog` on a smaller problem: a total over 7 segments.
  */
 import { performance } from 'node:perf_hooks';
 import { correctReport, planReport } from '@measurement-exchange/reports';

@@ -28,7 +28,10 @@ type TargetName = (typeof TARGETS)[number];
  * conditions (see `http.ts`).
  */
 const slicesOf = (streams: number) => (streams === 1 ? 8 : 3);
-/** The first quarter of the requests to each target in a round does not count, because the caches are cold then. */
+/**
+ * The first quarter of the requests to each target in a round, or of the duration of the round, does not count, because
+ * the caches start cold.
+ */
 const LEAD = 0.25;
 const WARM_UP_SECONDS = 15;
 

@@ -28,8 +28,8 @@ const MAX_HISTOGRAM_RATIO = 1.2;
 const MAX_PEOPLE_RATIO = 1.5;
 const MAX_MEMORY_MB = 300;
 /**
- * No new round of a store begins after the store has taken this long. A store with 100 million events then takes
- * minutes instead of an hour.
+ * After the rounds of a store have taken this long in all, no new round of the store begins. Without this limit, a
+ * store with 100 million events would take an hour.
  */
 const MAX_MS = 180_000;
 
@@ -75,7 +75,10 @@ export async function sources({ server, rounds, quick, events, operations }: Ben
   };
 }
 
-/** Streams a large audience from ClickHouse once, and returns the memory of the agent. */
+/**
+ * Streams a large audience from ClickHouse once. Returns the number of people, the time in milliseconds, and the
+ * agent's peak memory in bytes. Returns undefined if ClickHouse cannot run on this machine.
+ */
 async function streamCrowd(people: number) {
   progress(`clickhouse: streaming ${people} people`);
   const store = await crowdStore(people);

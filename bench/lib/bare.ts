@@ -8,7 +8,7 @@ import { serve } from './processes.ts';
 import { type Play, ScriptPlayer } from './script.ts';
 
 export type Bare = {
-  /** Starts the handler, which serves each item at `/<number of the item>`. Returns its port. */
+  /** Starts the handler, and returns its port. A request for `/<n>` runs the statements of item n. */
   listen: (databaseUrl: string) => Promise<number>;
   load: (play: Play) => void;
   /**

@@ -1,4 +1,4 @@
-/** Yardstick: handwritten SQL that counts a provider's events, sent by each store's own client library. */
+/** Yardstick: counts a provider's events with handwritten SQL, through each store's own client library. */
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';

@@ -62,7 +62,8 @@ interface Point {
 }
 
 /**
- * Returns the line with the least sum of squared relative errors. Small populations then count as much as large ones.
+ * Returns the line with the least sum of squared relative errors. The errors are relative so that small populations
+ * count as much as large ones.
  */
 function fitLine(points: readonly Point[]): Line {
   let [w, wx, wy, wxx, wxy] = [0, 0, 0, 0, 0];

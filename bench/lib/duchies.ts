@@ -47,7 +47,10 @@ export interface MpcWorld {
   duchies: BenchDuchy[];
   /** Creates this many measurements in parallel, waits for their results, and returns their timelines. */
   compute(count: number, request?: Asked): Promise<Timeline[]>;
-  /** Starts one more mill (a process that runs stages) for each duchy. `stop` ends these processes. */
+  /**
+   * Starts one more mill (a process that runs stages) for each duchy. In the result, `stagesDone` returns the number of
+   * stages that these mills have done, and `stop` ends the mills.
+   */
   addMills(): Promise<{ stagesDone(): number; stop(): Promise<void> }>;
   stop(): Promise<void>;
 }

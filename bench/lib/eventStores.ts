@@ -1,6 +1,6 @@
 /**
- * Creates the same events in each kind of store. Every person has the same number of events, all in one event group.
- * Only `crowdStore` creates other events.
+ * Creates the same events in each kind of store. Every person has about the same number of events, all in one event
+ * group. Only `crowdStore` creates other events.
  */
 import { join } from 'node:path';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';

@@ -1,4 +1,4 @@
-/** Starts exchanges in separate processes, as an operator would. They log to disk. */
+/** Starts exchanges as an operator would: in separate processes, which log to disk. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -47,7 +47,10 @@ export interface ExchangeOptions {
   config?: Partial<Config>;
   /** Whether to start the demo duchies too. They are child processes of the exchange. */
   duchies?: boolean;
-  /** An existing data directory, which is kept when the exchange stops. */
+  /**
+   * An existing data directory, which remains when the exchange stops. Without this option, a new one is created, and
+   * removed when the exchange stops.
+   */
   dataDir?: string;
   /**
    * The data directory of another exchange on the same database. This exchange uses the parties and keys of the other.

@@ -15,7 +15,10 @@ const WATCHERS = 2_000;
  */
 const WARM_UP = 200;
 const WARM_UP_TIMES = 5;
-/** This time is long enough for every watcher to receive a keep-alive comment. */
+/**
+ * The time between opening the watchers and reading the memory. It is long enough for every watcher to receive a
+ * keep-alive comment.
+ */
 const IDLE_MS = 20_000;
 
 export async function feedIdle(bench: Bench): Promise<Omit<Section, 'name'>> {

@@ -35,8 +35,8 @@ interface Way {
 }
 
 export async function feedLatency(bench: Bench): Promise<Omit<Section, 'name'>> {
-  // PostgreSQL records the commit time of each transaction, from which the latencies are computed. Each NOTIFY listener
-  // needs its own connection.
+  // The latencies are computed from commit times, which PostgreSQL records only with `track_commit_timestamp`. Each
+  // NOTIFY listener needs its own connection.
   const server = await startServer({ track_commit_timestamp: 'on', max_connections: String(WATCHERS + 100) });
   const database = await server.createDatabase();
   const exchanges: BenchExchange[] = [];
@@ -138,8 +138,9 @@ async function settled(watchers: Worker<Watchers>): Promise<void> {
 }
 
 /**
- * Returns the yardstick: transactions that each insert one row and send NOTIFY messages. Each party of a new
- * measurement has its own channel, which gets as many messages as the party gets changes.
+ * Returns the yardstick: transactions that each insert one row and send NOTIFY messages. Each party has its own
+ * channel, with `each` listeners. On this channel, each transaction sends as many messages as the party receives
+ * changes for one new measurement.
  */
 function bareWay(name: string, each: number, database: BenchDatabase, watchers: Worker<Watchers>): Way {
   const channels = Array.from({ length: PARTIES }, (_, i) => `bare_${i}`);

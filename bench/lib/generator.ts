@@ -99,7 +99,7 @@ async function closed(load: Load): Promise<Timing> {
   return timing;
 }
 
-/** Closed loop of RPCs: a new stream starts when a stream has ended. */
+/** Closed loop of RPCs: when the stream of one RPC has ended, the next RPC starts a new stream. */
 async function rpcs(load: RpcLoad): Promise<Timing> {
   const connection = await RpcConnection.open(load.port);
   const timing = await loop(load, load.rpcs.length, load.streams, (_, n) => connection.send(load.rpcs[n]!));

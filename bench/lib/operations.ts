@@ -14,8 +14,8 @@ export interface MeasuredOperation {
   /** True if each item can be used only once. */
   consumes: boolean;
   /**
-   * Returns new items. An item holds every value that differs from request to request, either in the request or in its
-   * SQL statements.
+   * Returns `count` new items if `consumes` is true, and otherwise the same items in every call. An item holds the
+   * values that differ from one request to the next, in the request itself or in its SQL statements.
    */
   items: (count: number) => Promise<string[][]>;
 }
@@ -101,8 +101,8 @@ export async function measuredOperations(
 }
 
 /**
- * Creates `count` copies of the open measurement. Returns for each copy the requisition of the first provider, its
- * etag, the measurement and the other requisitions.
+ * Creates `count` copies of the open measurement. Returns for each copy the ID and the etag of the first provider's
+ * requisition, the ID of the measurement, and the IDs of the other requisitions.
  */
 async function freshRequisitions(world: World, database: BenchDatabase, count: number): Promise<string[][]> {
   const prefix = randomUUID();

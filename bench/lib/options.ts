@@ -6,7 +6,7 @@ export interface Bench {
   server: BenchServer;
   generator: Worker<Generator>;
   rounds: number;
-  /** Runs shorter rounds, to check that everything works instead of measuring it. */
+  /** Whether to run shorter rounds, which only check that everything works. Their figures mean nothing. */
   quick: boolean;
   /**
    * Selects what to measure: prefixes of operation names in the sections `http` and `rpc`, or names of parts in the

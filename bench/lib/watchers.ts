@@ -23,7 +23,7 @@ export type Watchers = {
   watch: (streams: { port: number; path: string; token: string; count: number }[]) => Promise<void>;
   /** Opens `each` connections for every channel. */
   listen: (listening: { databaseUrl: string; channels: string[]; each: number }) => Promise<void>;
-  /** The number of arrivals so far. */
+  /** Returns the number of arrivals since the last call of `close`. */
   count: (argument: undefined) => number;
   /** Returns the latency from commit to arrival, over all arrivals whose commit time is in `commits`. */
   latency: (commits: Commits) => Latency;

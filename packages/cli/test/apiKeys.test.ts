@@ -1,6 +1,6 @@
 /**
  * Tests the API keys of a measurement consumer: creating a key, calling gRPC with it, listing keys without their
- * secrets, and deleting it.
+ * secrets, and deleting a key.
  */
 import { Measurements } from '@measurement-exchange/contract/rpc';
 import { clientOf, failureOf } from '@measurement-exchange/testkit/rpc';

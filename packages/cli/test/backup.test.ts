@@ -53,7 +53,7 @@ function startWriter(acknowledged: Map<string, string>) {
   };
   let stopping = false;
   const done = (async () => {
-    // Pause after each measurement. The backup then finishes sooner, but there are still writes while it runs.
+    // Pause after each measurement, so that the backup finishes sooner. There are still writes while the backup runs.
     for (let i = 0; !stopping; i++, await sleep(100)) {
       const measurement = await send(
         consumer.token,
@@ -297,7 +297,7 @@ describe('mex restore', () => {
     expect(left.filter((name) => name !== 'lock')).toEqual([]);
   });
 
-  // Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
+  // Only `npm run stress` runs this slow test. Runs of this file with a planted bug (rig/planted) skip the test.
   it.runIf(isStress)('rejects a backup whose log ends too early, which only PostgreSQL detects', async () => {
     const segment = `pg/pg_wal/${(await readdir(path('backup/pg/pg_wal'))).sort().at(-1)}`;
     const empty = Buffer.alloc((await stat(path('backup', segment))).size);

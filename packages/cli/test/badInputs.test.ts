@@ -125,7 +125,7 @@ it.each(BAD_INPUTS.map((row) => ({ ...row, command: row.args.join(' ') })))(
 it('an outdated Node can parse mex.mjs, which names the version that it needs', async () => {
   const text = await readFile(new URL('../src/mex.mjs', import.meta.url), 'utf8');
   // Parse the file as a script, which cannot contain static imports or a top-level await. A script cannot contain
-  // import.meta either, but outdated versions of Node can parse it in a module. Therefore, replace it first.
+  // import.meta either. Replace import.meta.url first, because outdated versions of Node can parse it in a module.
   expect(() => new Script(text.replace('import.meta.url', '""'))).not.toThrow();
   expect(text).toContain('Install Node 24');
 });

@@ -302,7 +302,7 @@ describe('mex event-groups', () => {
 
   it('reports METADATA_TOO_LARGE for metadata that exceeds the limit, and continues the list', async () => {
     // Decoded metadata can be much larger in JSON than in binary, because JSON repeats a field's name for each message
-    // that has the field. This field has a name of 512 characters.
+    // that has the field. The field of `Row` has a name of 512 characters.
     const long = 'a'.repeat(512);
     const row = { name: 'Row', field: [{ name: long, jsonName: long, number: 1, type: 'TYPE_INT32' }] };
     const repeated = { label: 'LABEL_REPEATED', type: 'TYPE_MESSAGE', typeName: '.flood.Row' };
@@ -333,18 +333,28 @@ describe('mex event-groups', () => {
   });
 });
 
-it('mex descriptors create accepts a binary schema that begins like JSON, because its first file has 123 bytes', async () => {
-  const field = (tag: number, value: string) => Buffer.from([tag, value.length, ...Buffer.from(value)]);
-  const message = field(0x0a, 'M').toString('latin1');
-  const parts = [
-    field(0x0a, 'a.proto'),
-    field(0x12, 'p'.repeat(99)),
-    field(0x22, message),
-    field(0x62, 'proto3'),
-  ];
-  const set = field(0x0a, Buffer.concat(parts).toString('latin1'));
-  expect(set.toString('latin1', 0, 2)).toBe('\n{');
-  await writeFile(path('set.binpb'), set);
-  const { out } = await run('descriptors', 'create', path('set.binpb'), '--as', 'streamly');
-  expect(out).toMatch(/ is registered: p+\.M\.$/m);
-});
+// The length of the first file is the second byte, or the second and third. In Latin-1, 0xa0 is a space.
+it.each([
+  [123, '\n{'],
+  [15_776, '\n\xa0{'],
+])(
+  'mex descriptors create accepts a binary schema with %d bytes, which begins like JSON',
+  async (size, begin) => {
+    const lengthOf = (n: number) => (n < 128 ? [n] : [(n & 127) | 128, n >> 7]);
+    const field = (tag: number, value: Buffer | string) =>
+      Buffer.from([tag, ...lengthOf(value.length), ...Buffer.from(value)]);
+    const parts = [field(0x0a, 'a.proto'), field(0x12, `p${size}`), field(0x62, 'proto3')];
+    const left = () => size - Buffer.concat(parts).length;
+    // Each message takes four bytes in addition to its name.
+    for (let i = 0; left() > 0; i++) {
+      const name = `M${i}_`.padEnd(left() < 120 ? left() - 4 : 60, 'x');
+      parts.push(field(0x22, field(0x0a, name)));
+    }
+    const set = field(0x0a, Buffer.concat(parts));
+    expect(set.toString('latin1', 0, begin.length)).toBe(begin);
+    await writeFile(path('set.binpb'), set);
+    const { out, error } = await run('descriptors', 'create', path('set.binpb'), '--as', 'streamly');
+    expect(error).toBeUndefined();
+    expect(out).toContain(` is registered: p${size}.M0_`);
+  },
+);

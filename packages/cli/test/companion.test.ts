@@ -46,7 +46,7 @@ describe('the companion of the console', () => {
     ['questions', undefined, 'INPUT_INVALID', 'names is required.'],
     ['result', { name: '../secrets' }, 'INPUT_INVALID', expect.stringContaining('name must match')],
     ['result', 'x', 'INPUT_INVALID', 'The input must be an object.'],
-    ['searchTitles', { text: '' }, 'INPUT_INVALID', 'text must have 1 to 200 characters.'],
+    ['searchTitles', { text: 'x'.repeat(201) }, 'INPUT_INVALID', 'text must have at most 200 characters.'],
     [
       'result',
       { name: 'measurementConsumers/globex/measurements/x' },
@@ -187,6 +187,7 @@ describe('the companion of a consumer', () => {
     expect(await titles('in may')).toEqual(['The third in May', 'Reach in may, again', 'Reach in MAY']);
     const { isComplete, searched } = await acme.searchTitles({ text: 'no such title' });
     expect([isComplete, searched]).toEqual([true, expect.any(Number)]);
+    expect((await titles('')).slice(0, 2)).toEqual(['The third in May', 'Reach in may, again']);
   });
 
   it('returns an empty object for an event group without metadata', async () => {
@@ -266,8 +267,8 @@ it('the companion returns the certificate and roots of a party, and no secret in
 });
 
 /**
- * Parts of the private keys. They contain only base64 characters, so they look the same in JSON and in other quoted
- * text.
+ * Returns one part of each private key of a party. The parts contain only base64 characters, so they look the same in
+ * JSON and in other quoted text.
  */
 const secretsOf = ({ privateKeyPem, encryptionPrivateKey }: Party) => [
   privateKeyPem.split('\n')[1]!,

@@ -40,7 +40,7 @@ interface Ask {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
-  /** The path, sent exactly as written, because a URL would be normalized. */
+  /** Replaces the path of the address. It is sent exactly as written, because `URL` would normalize it. */
   path?: string;
 }
 

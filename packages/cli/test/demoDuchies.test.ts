@@ -67,7 +67,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The duchies that dev.json lists. */
+/** Returns the duchies that dev.json lists. */
 const duchies = async (): Promise<DevFile['duchies']> =>
   JSON.parse(await readFile(join(dataDir(), 'dev.json'), 'utf8')).duchies;
 const answers = ({ endpoint }: DevFile['duchies'][number]) =>
@@ -388,7 +388,7 @@ it('an interrupted mex demo leaves no open measurement and no event group', asyn
   expect(await mex('event-groups', 'list', '--as', 'streamly')).not.toContain('autumn-video');
 });
 
-// Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
+// Only `npm run stress` runs this slow test. Runs of this file with a planted bug (rig/planted) skip the test.
 it.runIf(isStress)(
   'mex serve --dev restarts a killed duchy, and a reach with sampling is near the truth afterwards',
   async () => {
@@ -419,7 +419,7 @@ it.runIf(isStress)(
   },
 );
 
-// Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
+// Only `npm run stress` runs this slow test. Runs of this file with a planted bug (rig/planted) skip the test.
 it.runIf(isStress)(
   'the duchies end when the exchange is killed, and start again with the same keys',
   async () => {

@@ -16,7 +16,10 @@ import { run } from './mexInProcess.ts';
 const execute = promisify(execFile);
 
 export interface DocumentShell extends Disposable {
-  /** Runs the shell blocks of a document, or of a part of it, in one shell. Returns the output of each block. */
+  /**
+   * Runs the shell blocks of a document in one shell, or only the blocks from the text `from` up to the text `to`.
+   * Returns the output of each block.
+   */
   typed(document: string, from?: string, to?: string): Promise<string[]>;
   /** Runs these blocks of lines in one shell. Returns the output of each block. */
   run(...blocks: string[]): Promise<string[]>;

@@ -224,7 +224,7 @@ it('mex duchy run --only shares one database, rejects another secrets key, and l
   await database.drop();
 });
 
-// Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
+// Only `npm run stress` runs this slow test. Runs of this file with a planted bug (rig/planted) skip the test.
 it.runIf(isStress)(
   'mex duchy run --as uses its own database on the server of the exchange, and its registered endpoint',
   async () => {

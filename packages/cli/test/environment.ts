@@ -14,8 +14,8 @@ let folder: string;
 export const path = (file: string) => join(folder, file);
 
 /**
- * Returns the party's fingerprint as the option of `mex admin onboard`. A real party sends it to the operator over
- * another channel.
+ * Returns the party's fingerprint as the option of `mex admin onboard`. A real party sends the fingerprint and
+ * party.json to the operator over different channels.
  */
 export async function told(directory: string): Promise<string[]> {
   return ['--fingerprint', fingerprintOf(await readFile(join(directory, 'certificate.pem'), 'utf8'))];

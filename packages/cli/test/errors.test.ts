@@ -211,8 +211,8 @@ it.each(ANSWERS)('%s: every command reports it and exits with 1', async (what, g
   if (given === undefined) vi.stubEnv('MEX_URL', away);
   else answer = given;
   for (const [i, [principal, ...args]] of COMMANDS.entries()) {
-    // Outside of `npm run stress`, try each response with only every third command. A different third is used for each
-    // response, so every command is still tried with several responses.
+    // Outside of `npm run stress`, try each response with only every third command. The third changes from one response
+    // to the next, so every command is still tried with several responses.
     if (!isStress && (i + turn) % 3 !== 0) continue;
     known = given === undefined || args[0] === 'whoami' ? {} : { whoami: whoIs(principal) };
     waits = [];

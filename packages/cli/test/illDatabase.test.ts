@@ -14,7 +14,7 @@ import { afterAll, afterEach, beforeAll, expect, inject, it, vi } from 'vitest';
 import { isIll } from '../src/terminal/doctorReport.ts';
 import { type Ran, run } from './mexInProcess.ts';
 
-/** No server listens on this port. */
+/** The URL of a database that is unreachable, because no server listens on the port. */
 const AWAY = 'postgres://mex_owner@127.0.0.1:9/mex';
 
 let database: Database;

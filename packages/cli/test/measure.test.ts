@@ -283,8 +283,8 @@ describe('mex measure', () => {
     const results = ['measurements', 'results', name, '--as', 'acme'];
     expect((await run(...results)).out).toMatch(/reach +50 /);
 
-    // With --spec, the command accepts a measurement only if exactly the request in this file created it. The right
-    // name is not enough.
+    // With --spec, the command accepts a measurement only if exactly the request in the given file created it. The
+    // right name is not enough.
     const { out: same } = await run('measure', 'reach', ...one, '--request-id', 'once', '--dry-run');
     await writeFile(path('same.json'), same);
     await writeFile(path('other.json'), same.replace('"interval"', '"filter": "age > 30", "interval"'));

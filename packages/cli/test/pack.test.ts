@@ -12,7 +12,7 @@ import { type Manifest, PACKAGES, publishedManifest, versionProblems } from '../
 import cli from '../package.json' with { type: 'json' };
 
 const run = promisify(execFile);
-/** Puts the Node of these tests first in PATH, because the Node of the machine may be older. */
+/** The environment of these tests with their Node first in PATH, because the Node of the machine may be older. */
 const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
 /** The timeout for an installation, which downloads 180 MB from the registry if the npm cache is empty. */
 const INSTALL_MS = 1_200_000;

@@ -21,7 +21,7 @@ useWorld();
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const MEX = join(ROOT, 'packages/cli/src/mex.mjs');
-/** Puts the Node of the tests first in PATH, because the Node of the machine may be older. */
+/** PATH with the Node of the tests first, because the Node of the machine may be older. */
 const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`;
 const JANUARY = '--from 2026-01-01 --to 2026-02-01';
 
@@ -51,7 +51,10 @@ function shell(command: string, cwd: string, env: Record<string, string> = {}): 
   });
 }
 
-/** Creates a measurement with this command line, lets Streamly fulfill it, and runs the command that was printed. */
+/**
+ * Creates a measurement with this command line, lets Streamly fulfill it, and runs the command that was printed.
+ * Returns the printed command, with placeholders for the measurement and the data directory.
+ */
 async function runPrinted(measure: string, cwd: string, env: Record<string, string> = {}): Promise<string> {
   const { out, err } = await shell(`${measure} --provider streamly ${JANUARY} --no-wait`, cwd, env);
   const name = /^(measurementConsumers\/\S+)\n$/.exec(out)![1]!;
@@ -69,7 +72,7 @@ describe('the command that mex measure --no-wait prints', () => {
     );
   });
 
-  // Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
+  // Only `npm run stress` runs this slow test. Runs of this file with a planted bug (rig/planted) skip the test.
   it.runIf(isStress)(
     'runs for an imported identity whose folder has a space, with mex on the PATH, a root and an address',
     async () => {

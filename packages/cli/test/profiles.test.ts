@@ -74,12 +74,12 @@ it('profiles are set, shown, listed and removed', async () => {
     '--identity',
     'keys',
     '--root',
-    'p=r.pem',
+    'duchies/p=a=b/r.pem',
   );
   expect(JSON.parse(await mex('profile', 'show', 'x', '--json'))).toEqual({
     url: 'https://exchange.example.com',
     identity: resolve('keys'),
-    roots: [`p=${resolve('r.pem')}`],
+    roots: [`duchies/p=${resolve('a=b/r.pem')}`],
   });
   await mex(
     'profile',
@@ -94,7 +94,7 @@ it('profiles are set, shown, listed and removed', async () => {
   );
   const shown = await mex('profile', 'show', 'x');
   expect(shown).toMatch(
-    /issuer +https:\/\/id\.example\.com\n.*clientId +mex\n.*roots +p=\S+r\.pem\n.*login +signed out/s,
+    /issuer +https:\/\/id\.example\.com\n.*clientId +mex\n.*roots +duchies\/p=\S+r\.pem\n.*login +signed out/s,
   );
   expect(shown).not.toContain('identity');
   await mex('profile', 'remove', 'x');

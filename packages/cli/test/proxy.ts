@@ -4,7 +4,10 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 
-/** The request is passed on, cut without a response, or answered with an HTML page of the proxy itself. */
+/**
+ * How the proxy treats a request: it passes the request on, cuts the connection without a response, or responds with an
+ * HTML page of its own.
+ */
 type Treatment = 'PASS' | 'CUT' | 'PAGE';
 
 export interface Proxy {

@@ -173,8 +173,8 @@ describe('the example', () => {
       expect(between.err).toMatch(/To ask for what is missing, and wait: .*report run \S+ --as acme/);
     const { state } = await mexJson('report', 'run', file, '--as', 'acme');
     expect(state).toBe('COMPLETE');
-    // The report has five measurements that end on this day. No other report of this file ends then, so a higher number
-    // would mean that the second run repeated some of the measurements.
+    // The report has five measurements that end on 2026-10-14. No other report of these tests ends on that day, so a
+    // higher number would mean that the second run repeated some of the measurements.
     expect((await measurements()).filter((line) => line.includes('2026-10-14'))).toHaveLength(5);
   });
 });

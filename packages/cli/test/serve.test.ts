@@ -80,7 +80,7 @@ describe('mex serve --dev', () => {
     await expect(stat(pidFile)).rejects.toThrow('ENOENT');
   });
 
-  // Only `npm run stress` runs this slow test. Runs with a planted bug can run the rest of this file.
+  // Only `npm run stress` runs this slow test. Runs of this file with a planted bug (rig/planted) skip the test.
   it.runIf(isStress)('starts again after SIGTERM with the same data', async () => {
     const { certificate } = (await readDev()).dataProviders[0];
     await startAgain();

@@ -1,5 +1,6 @@
 /**
- * Compares the pages about sign-in with the program: their settings are valid, and their commands and options exist.
+ * Compares the pages about sign-in with the program: the settings on the pages must be valid, and the commands and
+ * options must exist.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +30,7 @@ it.each(PAGES)('%s has settings that the exchange and agents accept', (page) => 
   const violations: Violation[] = [];
   for (const { signIn } of settings) if (signIn) decode(SignIn, signIn, violations);
   expect(violations).toEqual([]);
-  // Agents sign in at the same issuers as people, except on Google, whose service accounts have no client secret.
+  // Agents sign in at the same issuers as people. The exception is Google: its service accounts have no client secret.
   const agents = settings.flatMap(({ signIn }) => (signIn ? [(signIn as JsonObject).issuer] : []));
   expect(agents).toEqual(page.endsWith('google.md') ? [] : issuers.map(({ issuer }) => issuer));
 });

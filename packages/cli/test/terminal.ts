@@ -17,7 +17,7 @@ export function asTerminal(): void {
 export function screenOf(written: string): string[] {
   const lines: string[] = [];
   let row = 0;
-  // Each part after the first begins with the rest of a control sequence.
+  // Each part after the first begins with a control sequence that lacks its first two characters.
   for (const part of written.split('\u001b[')) {
     const [control = '', up] = /^(?:(\d+)A|J|2K)/.exec(part) ?? [];
     if (up !== undefined) row -= Number(up);

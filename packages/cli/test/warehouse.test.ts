@@ -1,4 +1,4 @@
-/** Runs the quickstart for events in a warehouse with a PostgreSQL server, exactly as printed. */
+/** Runs the PostgreSQL part of docs/quickstart/warehouse.md, exactly as printed. */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Runs the quickstart for events in a warehouse with ClickHouse, exactly as printed. */
+/** Runs the ClickHouse part of docs/quickstart/warehouse.md, exactly as printed. */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,10 @@ import { type DocumentShell, openDocumentShell } from './documentShell.ts';
 import { useEnvironment } from './environment.ts';
 
 const DOCUMENT = 'docs/quickstart/warehouse.md';
-/** The test skips an external server, because the quickstart would leave an account and tables there. */
+/**
+ * The reason for skipping the test; undefined if the test runs. The test does not use an external server, because the
+ * quickstart would leave an account and tables there.
+ */
 const reason = skipped ?? (process.env.CLICKHOUSE_URL && 'the server of CLICKHOUSE_URL is left as it is');
 
 describe.skipIf(reason !== undefined)(`ClickHouse (${reason ?? 'quickstart'})`, () => {

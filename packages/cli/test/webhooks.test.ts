@@ -1,6 +1,6 @@
 /**
- * Tests that a receiver on this machine gets changes as a webhook would, and that deliveries can be shown and sent
- * again.
+ * Tests `mex webhooks`: it forwards changes to a receiver on this machine in the form of deliveries, and shows and
+ * resends the deliveries of a webhook.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

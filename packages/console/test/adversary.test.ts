@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 let c: TestConsole;
 let thief: Server;
-/** The request bodies that the altered page sent to its own server, and the headers that the browser added. */
+/** Everything that the server of the altered page received: the paths, headers and bodies of all requests. */
 let stolen = '';
 
 /**

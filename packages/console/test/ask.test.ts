@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 const c = useConsole({ alive: true });
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** Returns the accessibility rules that a page breaks, and whether the page scrolls sideways. */
+/** Returns the IDs of the axe rules that the page breaks, and `scrolls sideways` if it is wider than its window. */
 async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(`${AXE};0`);
   return page.evaluate(async () => {
@@ -94,6 +94,17 @@ it.skipIf(lacksChromium)(
     expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-10-07');
     expect(await page.getByRole('checkbox', { name: 'Northlight TV' }).isChecked()).toBe(true);
     expect(await page.getByRole('checkbox', { name: 'Pinwheel Social' }).isChecked()).toBe(false);
+
+    // The dialog lists earlier measurements, and fills in the form from the chosen one.
+    await page.goto(new URL('/new', page.url()).href);
+    await page.getByRole('button', { name: 'Start from an earlier one' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Start from an earlier one' });
+    await dialog.getByRole('link', { name: 'Women on phones, two publishers' }).waitFor();
+    await dialog.getByRole('searchbox', { name: 'Find by title' }).fill('no such title');
+    await dialog.getByText('No measurement has such a title.').waitFor();
+    await dialog.getByRole('searchbox', { name: 'Find by title' }).fill('on PHONES');
+    await dialog.getByRole('link', { name: 'Women on phones, two publishers' }).click();
+    await expect.poll(() => filterOf(page).inputValue()).toBe('device == "phone" && gender == "F"');
     expect(errors).toEqual([]);
   },
 );

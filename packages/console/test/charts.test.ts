@@ -1,6 +1,6 @@
 /**
- * Tests every chart and every result in a real browser, at the console's widths, in its themes and under its security
- * policy.
+ * Tests every chart and every result in a real browser, at two window widths, in both themes, and under a strict
+ * content security policy.
  */
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';

@@ -15,7 +15,7 @@ import {
 
 const POPULATION = 600_000;
 const ATTRIBUTES = { age: ['18-34', '35-54', '55+'], sex: ['F', 'M'] };
-/** The share of each group among the people reached. */
+/** The share of each age and of each sex among the people reached. */
 const SHARES: Record<string, number> = {
   ...{ '18-34': 0.36, '35-54': 0.34, '55+': 0.3 },
   ...{ F: 0.54, M: 0.46 },

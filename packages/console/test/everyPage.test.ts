@@ -136,7 +136,7 @@ async function fit(page: BrowserPage, width: number): Promise<void> {
 /** The rules of axe that depend on the theme. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** Runs the given rules of axe, or all rules. */
+/** Runs the given rules of axe, or all rules if `rules` is undefined, and returns the violations. */
 async function violationsOf(page: BrowserPage, rules: string[] | undefined): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   return page.evaluate(async (values) => {

@@ -63,8 +63,8 @@ const watched: MeasurementResult = {
   total: { watchDurationSeconds: around(33_540_000, 763_000) },
 };
 /**
- * A result that was copied through JSON, as by the companion server. JSON turns the infinite error of an estimate into
- * null.
+ * A result that was copied through JSON, as the companion server does. JSON turns the infinite error of an estimate
+ * into null.
  */
 const unknown = JSON.parse(
   JSON.stringify({

@@ -28,8 +28,8 @@ const c = useConsole({ exchange: { demoDuchies: true } });
 
 const idOf = (name: string) => name.split('/').at(-1)!;
 /**
- * Paths of existing resources. A key is the path pattern of a page, such as `/requests/$id`. A key can begin with a
- * role and a space.
+ * The paths to visit instead of a path pattern with parameters, such as `/requests/$id`. A key is a path pattern. For
+ * paths of only one role, the key is the role, a space and the path pattern.
  */
 const EXAMPLES: Record<string, string[]> = { '/parties/$kind/$id': ['/parties/dataProviders/streamly'] };
 

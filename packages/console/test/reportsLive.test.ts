@@ -1,6 +1,6 @@
 /**
- * Tests a report in the console against a live exchange: from the form to the corrected figures. A clone of the report
- * then costs nothing.
+ * Tests a report in the console against a live exchange, from the form to the corrected figures. Also tests that a
+ * clone of the report costs nothing.
  */
 import { readFile } from 'node:fs/promises';
 import { lacksChromium } from '@measurement-exchange/testkit/chromium';

@@ -66,7 +66,10 @@ async function expectSound(page: Page, errors: string[]): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-/** Makes the page's server say that it holds no keys of the party, as a production exchange does. */
+/**
+ * Changes `/console.json` to say that the server holds no keys of the party, as at a production exchange, and reloads
+ * the page.
+ */
 async function withoutKeys(page: Page): Promise<void> {
   await page.route('**/console.json', async (route) => {
     const response = await route.fetch();
@@ -206,7 +209,7 @@ describe.skipIf(lacksChromium)('a party', () => {
     await page.getByText('No delivery is waiting.').waitFor();
     await page.getByRole('button', { name: 'Delete webhook' }).click();
     await page.getByText('No webhook yet').waitFor();
-    // The home page reads the event group of the measurement, which does not exist in this test.
+    // The home page tries to read the event group of the measurement, but that event group does not exist in this test.
     expect(errors.filter((error) => !error.includes('/eventGroups/'))).toEqual([]);
   });
 });

@@ -209,6 +209,7 @@ export {
   formatName,
   isId,
   isName,
+  mapRootPath,
   PARTY_COLLECTIONS,
   PATTERNS,
   type PartyCollection,
@@ -217,6 +218,7 @@ export {
   PREFERRED,
   parseName,
   parsePartyName,
+  splitRoot,
   WILDCARD,
   wordsOf,
 } from './values/names.ts';

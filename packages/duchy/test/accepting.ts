@@ -1,4 +1,7 @@
-/** Creates a duchy that has no database, and a computation for it. Tests check which computations the duchy accepts. */
+/**
+ * Creates a duchy without a database, and a spec and requisitions from which tests build computations. The tests check
+ * which of these computations the duchy accepts.
+ */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import {
   createEncryptionKeysets,

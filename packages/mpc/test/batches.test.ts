@@ -36,7 +36,7 @@ const NOISY = {
   frequencyPrivacyParams: { epsilon: 0.11, delta: 0.01 },
 };
 const MAXIMUM = 3;
-/** The number of registers or tuples in the input of a stage of the protocol with frequencies. */
+/** The number of registers or tuples that each stage of the protocol with frequencies gets as input. */
 const FEW = isStress ? COUNT : 8;
 const FEW_NOISY = { ...NOISY, frequencyPrivacyParams: { epsilon: isStress ? 0.11 : 4, delta: 0.01 } };
 

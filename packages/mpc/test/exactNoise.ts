@@ -1,9 +1,9 @@
-/** Exact distributions of noise, as arrays of probabilities. The middle entry is the probability of 0. */
+/** Exact distributions of noise, as arrays of probabilities. The middle entry of each array is the probability of 0. */
 import type { MpcNoise } from '../src/index.ts';
 
 const ratioOf = (noise: MpcNoise) => Math.exp(-1 / (noise as Extract<MpcNoise, { scale: number }>).scale);
 
-/** The distribution of one worker's noise, truncated at ± reach. */
+/** The distribution of one worker's noise, truncated to the values from −`reach` to `reach`. */
 export function workerPart(noise: MpcNoise, reach: number): number[] {
   if (noise.mechanism === 'DISCRETE_GAUSSIAN') {
     const weights = Array.from({ length: 2 * reach + 1 }, (_, i) =>
@@ -17,7 +17,7 @@ export function workerPart(noise: MpcNoise, reach: number): number[] {
   return convolved(normalized(polya), normalized(polya).reverse());
 }
 
-/** The distribution of the sum of two draws without truncation, from −reach to reach. */
+/** The distribution of the sum of two workers' noise without truncation, for the sums from −`reach` to `reach`. */
 function uncut(noise: MpcNoise, reach: number): number[] {
   if (noise.mechanism === 'DISCRETE_GAUSSIAN') {
     const far = reach + 20;
@@ -32,9 +32,9 @@ function uncut(noise: MpcNoise, reach: number): number[] {
 }
 
 /**
- * Returns the probability of each result under two counts that differ by one. `left` omits the part of a probability
- * that truncation leaves under only one of the counts. `lost` is the total of the omitted parts under one of the
- * counts.
+ * Returns the probabilities of each result for two counts that differ by one. Truncation multiplies each probability by
+ * a factor, which differs between the two counts. `left` uses the smaller factor for both counts. `lost` is the total
+ * probability that the smaller factor removes for the first count.
  */
 export function neighbors(noise: MpcNoise): { left: [number, number][]; lost: number } {
   const cut = workerPart(noise, noise.offset);
@@ -85,7 +85,7 @@ export function aggregatorPart(noise: MpcNoise, reach: number): number[] {
   );
 }
 
-/** The probabilities of each result under two counts that differ by one, up to `reach` from the middle. */
+/** The probabilities of each result, up to `reach` away from the middle, for two counts that differ by one. */
 export function shiftedPairs(distribution: number[], reach: number): [number, number][] {
   const middle = (distribution.length - 1) / 2;
   return Array.from({ length: 2 * reach + 1 }, (_, i) => {

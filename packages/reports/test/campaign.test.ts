@@ -25,7 +25,10 @@ const SHARES = [0.45, 0.32, 0.2];
 
 const random = seeded(31);
 const oneOf = (values: readonly string[]) => values[Math.floor(random.next() * values.length)]!;
-/** The attributes of each person, and the day on which each publisher first reaches the person, if it does. */
+/**
+ * The attributes of each person, and the time at which each publisher first reaches the person. The time is in days
+ * from the start of the report, and is Infinity if the publisher does not reach the person.
+ */
 const people = Array.from({ length: POPULATION }, () => ({
   attributes: { sex: oneOf(ATTRIBUTES.sex), age: oneOf(ATTRIBUTES.age) } as Record<string, string>,
   days: SHARES.map((share) => (random.next() < share ? DAYS * random.next() ** 2 : Number.POSITIVE_INFINITY)),

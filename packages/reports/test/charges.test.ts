@@ -58,8 +58,8 @@ async function agentCharges(verified: VerifiedRequisition): Promise<Charge[]> {
 }
 
 /**
- * Adds up each person's charges per `id`, which stands for a provider, a reference, and a day. Returns the largest sum
- * for each ID.
+ * Adds up each person's charges per `id`, which stands for a provider, a reference, and a day. Returns, for each ID,
+ * the largest sum of any person.
  */
 function countPlainly(charges: readonly { id: string; charge: Charge }[]): Map<string, Units> {
   const worst = new Map<string, Units>();

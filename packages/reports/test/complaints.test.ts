@@ -139,8 +139,8 @@ describe('known complaints', () => {
       answersOf(plan, ({ union }) => (union === 3 ? 2000 : 1001)),
     );
     const [all, both] = report.figures;
-    // The overlap has √3 times the standard deviation of the union, because it is a sum of three noisy numbers and the
-    // union is a single one.
+    // The overlap has √3 times the standard deviation of the union, because the overlap is computed from three noisy
+    // numbers, and the union is one noisy number.
     expect(both!.standardDeviation! / all!.standardDeviation!).toBeCloseTo(Math.sqrt(3), 3);
     for (const { value, interval } of report.figures) {
       expect(interval![0]).toBeLessThanOrEqual(value!);

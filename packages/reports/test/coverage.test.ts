@@ -155,8 +155,8 @@ describe('95 % intervals cover the true values, and the correction adds no error
             `mean ${mean.toFixed(4)}, RMSE ${errors}, alarms ${alarms}`,
         );
       }
-      // Without stress, there are too few runs to judge the coverage of each figure, so judge only the mean over all
-      // figures.
+      // Outside stress runs, there are too few runs to judge the coverage of each figure, so judge only the mean over
+      // all figures.
       const least = isStress ? LEAST : LEAST - 3 * Math.sqrt((LEAST * (1 - LEAST)) / RUNS);
       expect(isStress ? lowest : mean, `${name}: coverage of ${figure}`).toBeGreaterThanOrEqual(least);
       expect(rmse[0], `${name}: corrected against raw error`).toBeLessThanOrEqual(

@@ -45,8 +45,9 @@ export interface Run {
    */
   shuffled: Counts;
   /**
-   * `masks` has a bit mask for each register that at least one person hits. The mask has a bit for each atom of these
-   * people. `alone` has the number of registers with only one person, by that person's frequency.
+   * The registers of a sketch. Undefined if `draw` was called without a sketch. `masks` has a bit mask for each
+   * register that at least one person hits: the bits are the atoms of the people who hit the register. `alone` has the
+   * number of registers that only one person hits, by that person's frequency.
    */
   sketch?: { masks: Uint32Array; alone: number[] };
 }
@@ -112,8 +113,9 @@ export class Crowd {
   }
 
   /**
-   * Selects some of `count` people at random, and returns their number. `chance` returns the probability that the next
-   * person is selected. Its argument states whether the previous person was selected.
+   * Selects some of `count` people at random, and returns the number of selected people. `chance` returns the
+   * probability that the next person is selected. Its argument states whether the previous person was selected, and is
+   * undefined for the first person.
    */
   private some(count: number, chance: (isTaken?: boolean) => number): number {
     let [taken, probability] = [0, chance()];

@@ -117,6 +117,20 @@ describe('starterDefinition', () => {
     );
   });
 
+  test('returns names of segments that differ from the names of its sets', () => {
+    for (const ids of [
+      ['a', 'only_a'],
+      ['only_a', 'a'],
+      ['all', 'only_all'],
+    ]) {
+      const starter = starterDefinition(
+        ids.map((id) => group(id)),
+        now,
+      );
+      expect(requireDefinition(starter)).toEqual(starter);
+    }
+  });
+
   test('returns a valid definition with at most 12 segments for 1 to 20 providers', () => {
     for (const count of [1, 2, 5, 20]) {
       const starter = starterDefinition(

@@ -77,7 +77,7 @@ export function reachIn(people: readonly number[], union: number): number {
   return people.reduce((sum, count, atom) => (atom & union ? sum + count : sum), 0);
 }
 
-/** Answers a reach need as data providers, or the duchies of the share shuffle protocol, would. */
+/** Answers a need with the true number `people` plus the noise of a data provider or of the share shuffle protocol. */
 export function answer(
   planned: PlannedNeed,
   people: number,
@@ -99,7 +99,7 @@ export function answer(
   return { value, methodology: { protocol, width, noise, frequencyVectorSize: population } };
 }
 
-/** The number of people of each atom in five worlds of n segments. */
+/** Five worlds by name. Each function returns the number of people of each atom, for `n` segments. */
 export const WORLDS: Record<string, (n: number) => number[]> = {
   interior: (n) => atomsWith(n, () => Math.ceil(9000 / 2 ** n)),
   disjoint: (n) => atomsWith(n, (atom) => (isSingle(atom) ? 2000 : 0)),

@@ -1,7 +1,7 @@
 /** Reads trusted root certificates from files and folders, and rereads the files when they change. */
 import { readdir, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
-import { PARTY_COLLECTIONS, parsePartyName } from '@measurement-exchange/contract';
+import { PARTY_COLLECTIONS, parsePartyName, splitRoot } from '@measurement-exchange/contract';
 import { loadConfig } from '@measurement-exchange/exchange/config';
 import { createTrustStore, type TrustedRoot, type TrustStore } from '@measurement-exchange/sdk';
 import { readCertificates } from '../files/keyFiles.ts';
@@ -122,8 +122,8 @@ async function listFiles(given: readonly string[]): Promise<{ files: RootFile[];
   const files: RootFile[] = [];
   const problems: string[] = [];
   for (const text of given) {
-    const [, party, path] = /^((?:measurementConsumers|dataProviders|duchies)\/[^=]+)=(.+)$/.exec(text) ?? [];
-    if (party !== undefined) files.push({ party, path: path! });
+    const { party, path } = splitRoot(text);
+    if (party !== undefined) files.push({ party, path });
     else if (await isFolder(text)) await listFolder(text, files, problems);
     else files.push({ path: text });
   }

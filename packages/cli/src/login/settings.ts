@@ -1,5 +1,6 @@
 /** Defines the command options whose values a profile stores, and checks these values. */
 import { resolve } from 'node:path';
+import { mapRootPath } from '@measurement-exchange/contract';
 import type { Command } from 'commander';
 import { safeAddress, withoutSlash } from '../signIn/addresses.ts';
 import type { Profile } from '../signIn/profiles.ts';
@@ -31,7 +32,6 @@ export function checkedSettings(settings: Profile): Profile {
     ...(url && { url: withoutSlash(url) }),
     ...(identity && { identity: resolve(identity) }),
     ...(clientSecretFile && { clientSecretFile: resolve(clientSecretFile) }),
-    // A root can have the form `party=path`. Resolve only the path.
-    ...(roots && { roots: roots.map((root) => root.replace(/[^=]+$/, (path) => resolve(path))) }),
+    ...(roots && { roots: roots.map((root) => mapRootPath(root, (path) => resolve(path))) }),
   };
 }

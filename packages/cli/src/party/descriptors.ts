@@ -171,7 +171,7 @@ async function readSet(file: string): Promise<JsonValue> {
   const bytes = await readBytes(file, SET);
   if (bytes.length === 0) throw new Error(`${file} is empty: give ${SET}.`);
   const beginning = bytes.toString('latin1', 0, 100);
-  if (/^\s*\{/.test(beginning)) {
+  if (/^[ \t\r\n]*\{/.test(beginning)) {
     try {
       return await readJson(file, SET);
     } catch (error) {

@@ -6,6 +6,7 @@ import {
   fromBase64,
   type JsonObject,
   MPC_NOISE_MECHANISMS,
+  mapRootPath,
   type Violation,
 } from '@measurement-exchange/contract';
 import * as s from '@measurement-exchange/contract/schema';
@@ -177,6 +178,8 @@ const PATHS = [
 /** Makes the paths in a value absolute. `setting` is the name of the setting that has this value. */
 function withPaths<T>(value: T, absolute: (path: string) => string, setting = ''): T {
   const converted = () => {
+    // The keys of this setting are attributes, which may have the name of a setting.
+    if (setting === 'absent') return value;
     if (Array.isArray(value)) return value.map((each) => withPaths(each, absolute, setting));
     if (typeof value === 'object' && value !== null) {
       return Object.fromEntries(
@@ -184,8 +187,7 @@ function withPaths<T>(value: T, absolute: (path: string) => string, setting = ''
       );
     }
     if (typeof value !== 'string') return value;
-    // A root can have the form `party=path`. Make only the path absolute.
-    if (setting === 'roots') return value.replace(/[^=]+$/, absolute);
+    if (setting === 'roots') return mapRootPath(value, absolute);
     return PATHS.includes(setting) && !value.includes('://') ? absolute(value) : value;
   };
   return converted() as T;

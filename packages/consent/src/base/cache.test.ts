@@ -53,7 +53,7 @@ describe('keysets', () => {
   it('are imported once, even for repeated and concurrent use', async () => {
     const { publicKeyset, privateKeyset } = await createEncryptionKeysets();
     const sealed = await encrypt(publicKeyset, SPEC);
-    // Public keysets are cached by content, because each message brings its own copy of the array.
+    // Public keysets are cached by content, because each message brings its own copy of the keyset.
     expect(await imports('raw', 'ECDH', () => encrypt(Uint8Array.from(publicKeyset), SPEC))).toBe(0);
     const three = () => Promise.all([1, 2, 3].map(() => decrypt(privateKeyset, sealed)));
     expect(await imports('jwk', 'ECDH', three)).toBe(1);

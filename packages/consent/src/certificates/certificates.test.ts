@@ -144,8 +144,8 @@ describe('bytes that are not exactly one certificate in DER', () => {
   it('such as a certificate with two different signature algorithms are rejected', async () => {
     const { signatureAlgorithm } = certificateParts(issued.der);
     expect(signatureAlgorithm).toBe('1.2.840.10045.4.3.2');
-    // Change only the outer of the two signature algorithms, from ecdsa-with-SHA256 to ecdsa-with-SHA384. Both must
-    // agree.
+    // A certificate names its signature algorithm twice, and the two names must be equal. Change only the outer one,
+    // from ecdsa-with-SHA256 to ecdsa-with-SHA384.
     const oid = Buffer.from('06082a8648ce3d040302', 'hex');
     const changed = Buffer.from(issued.der);
     changed[changed.lastIndexOf(oid) + oid.length - 1] = 3;

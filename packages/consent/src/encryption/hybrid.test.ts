@@ -61,7 +61,7 @@ describe('the published ciphertexts of Tink', () => {
   });
 });
 
-// An independent implementation of ECIES and HPKE, based only on node:crypto. The tests compare it with the product.
+// An independent implementation of ECIES and HPKE, based only on node:crypto, to compare with `encrypt` and `decrypt`.
 const concat = (...parts: Uint8Array[]) => Buffer.concat(parts);
 const VECTOR_POINT = concat(hex('04'), ECIES_VECTOR.x, ECIES_VECTOR.y);
 

@@ -2,6 +2,7 @@
 import { ExchangeError } from '@measurement-exchange/sdk/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { useTitles } from '../companion/useTitles.ts';
 import { count } from '../format.ts';
 import type { IconName } from '../parts/Icon.tsx';
 import { pathOf } from '../parts/links.ts';
@@ -28,7 +29,7 @@ export function useFound(text: string): { found: Found[]; state: string } {
     enabled: wanted !== '',
     placeholderData: keepPreviousData,
   });
-  const titles = useTitles(wanted);
+  const titles = useTitles(wanted, MOST, wanted !== '');
   if (text.trim() === '')
     return { found: pagesLike('', session.role), state: 'Type a title, a name or a reference.' };
   const all = [
@@ -52,23 +53,6 @@ function stateText(
     titles && !titles.isComplete ? ` Searched the newest ${count(titles.searched)} titles.` : '';
   if (matches > 0) return `${matches === 1 ? '1 match' : `${matches} matches`}.${searched}`;
   return isBusy ? 'Searching' : `Nothing found.${searched}`;
-}
-
-/**
- * Searches the titles of measurements with the companion, because only the companion can decrypt them. A call may
- * return before all titles are searched. The page therefore calls the companion up to 10 times, and each call continues
- * with older titles.
- */
-function useTitles(wanted: string) {
-  const { companion, principal, role } = useSession();
-  return useQuery({
-    queryKey: [principal, 'titles', wanted],
-    queryFn: ({ signal }) => companion!.searchTitles({ text: wanted, limit: MOST }, { signal }),
-    enabled: companion !== undefined && role === 'consumer' && wanted !== '',
-    placeholderData: keepPreviousData,
-    refetchInterval: ({ state: { data, dataUpdateCount } }) =>
-      data && !data.isComplete && data.matches.length < MOST && dataUpdateCount < 10 ? 200 : false,
-  });
 }
 
 const foundTitle = ({ name, title }: { name: string; title: string }): Found => ({

@@ -34,6 +34,7 @@ export interface CompanionMethods {
   about(input: Record<string, never>): About;
   /** Returns the consumer's questions, decrypted and verified, by measurement name. Accepts at most 100 names. */
   questions(input: { names: string[] }): Record<string, OpenedQuestion>;
+  /** Returns the newest measurements whose title contains the text. An empty text matches every title. */
   searchTitles(input: { text: string; limit?: number }): FoundTitles;
   plan(input: { request: MeasurementRequest; assumed?: number }): Plan;
   /**

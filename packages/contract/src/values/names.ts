@@ -94,6 +94,22 @@ export function parsePartyName(name: string): PartyName | undefined {
   return { name, collection, id, idParameter: `${kind}Id` };
 }
 
+/**
+ * Splits the setting of a trusted root: the path of a certificate, or `<party>=<path>` for a root that is trusted for
+ * this party only. Paths may contain `=`.
+ */
+export function splitRoot(setting: string): { party: string | undefined; path: string } {
+  const end = setting.indexOf('=');
+  const party = end < 0 ? undefined : parsePartyName(setting.slice(0, end))?.name;
+  return { party, path: party === undefined ? setting : setting.slice(end + 1) };
+}
+
+/** Changes the path in the setting of a trusted root. */
+export function mapRootPath(setting: string, change: (path: string) => string): string {
+  const { party, path } = splitRoot(setting);
+  return party === undefined ? change(path) : `${party}=${change(path)}`;
+}
+
 /** Caches the parts of each pattern: fixed text and variable names, alternating. */
 const parts = new Map<string, string[]>();
 

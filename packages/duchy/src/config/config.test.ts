@@ -18,7 +18,7 @@ const GOOD = {
   roots: [
     'measurementConsumers/acme=acme.pem',
     'dataProviders/streamly=streamly.pem',
-    'duchies/beta=/pki/beta.pem',
+    'duchies/beta=/pki=1/beta.pem',
   ],
   endpoint: 'https://alpha.example.com',
   listen: { host: '0.0.0.0', port: 8443, tls: { certFile: 'tls.pem', keyFile: 'tls.key' } },
@@ -38,7 +38,7 @@ describe('the settings', () => {
       roots: [
         'measurementConsumers/acme=/etc/duchy/acme.pem',
         'dataProviders/streamly=/etc/duchy/streamly.pem',
-        'duchies/beta=/pki/beta.pem',
+        'duchies/beta=/pki=1/beta.pem',
       ],
       listen: { tls: { keyFile: '/etc/duchy/tls.key' }, behindTlsProxy: false },
       dataDir: '/etc/duchy/.duchy',

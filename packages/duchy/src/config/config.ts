@@ -8,6 +8,7 @@ import {
   decode,
   type JsonValue,
   MPC_NOISE_MECHANISMS,
+  mapRootPath,
   parseJsonBytes,
   type Violation,
 } from '@measurement-exchange/contract';
@@ -183,7 +184,7 @@ function withDefaults(file: Static<typeof SCHEMA>, folder: string) {
     tokenFile: optionally(file.tokenFile),
     signIn: file.signIn && { ...file.signIn, clientSecretFile: from(file.signIn.clientSecretFile) },
     identity: optionally(file.identity),
-    roots: (file.roots ?? []).map((root) => root.replace(/[^=]+$/, from)),
+    roots: (file.roots ?? []).map((root) => mapRootPath(root, from)),
     endpoint: file.endpoint,
     peers: file.peers,
     listen: {

@@ -282,8 +282,8 @@ test('workers that search for the registers that they sent recognize nothing in 
   // A worker that recognizes its registers would distinguish the worlds in every run, so a few runs are enough.
   const runs = rounds(2000, 24);
   /**
-   * Sketches of four registers, one sketch for each run of each world. Three registers have a person in world 1, and
-   * two in world 0.
+   * The indexes of sketches with four registers, one sketch for each run of each world. In world 1, three registers of
+   * each sketch have a person. In world 0, two registers have one.
    */
   const texts = [0, 1].flatMap((world) =>
     Array.from({ length: runs * 4 }, (_, i) => (i % 4 < 2 + world ? `${world} ${i}` : NOBODY_INDEX)),
@@ -299,7 +299,7 @@ test('workers that search for the registers that they sent recognize nothing in 
   for (const given of [combined, once]) {
     const found = new Set(hexBlocks(given, CIPHERTEXT_BYTES));
     const kept = hexBlocks(sent, CIPHERTEXT_BYTES).map((register) => found.has(register));
-    // The consumer's figure if the attacking worker keeps only the registers that it recognizes.
+    // Returns the figure that the consumer gets if the attacking worker keeps only the registers that it recognizes.
     const figure = (world: WorldNumber, run: number) => {
       const from = (world * runs + run) * 4;
       return new Set(texts.slice(from, from + 4).filter((_, i) => kept[from + i])).size;

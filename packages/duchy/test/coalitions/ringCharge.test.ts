@@ -118,7 +118,10 @@ const NEIGHBORS: Neighbors[] = [
   },
 ];
 
-/** The coalitions: their name, the number of duchies whose noise they do not know, and what they see. */
+/**
+ * For each coalition: its name, the number of duchies whose noise it does not know, and whether it sees every count or
+ * only those that affect the consumer's figures.
+ */
 const COALITIONS = [
   ['the aggregator, alone or with the consumer', DUCHIES - 1, 'everything'],
   ['a worker with the consumer, which subtracts or leaves out its own noise', DUCHIES - 1, 'figures'],

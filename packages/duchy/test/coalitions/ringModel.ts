@@ -10,7 +10,7 @@ import {
 import { drawNoiseTuples } from '@measurement-exchange/mpc/protocols/liquidLegions/noiseTuples';
 import type { FrequencyParameters } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/limits';
 
-/** A register that a provider uploads. An honest sketch has each index once. */
+/** A register that a provider uploads, in plaintext. An honest sketch has each index at most once. */
 export interface PlainRegister {
   index: string;
   /**

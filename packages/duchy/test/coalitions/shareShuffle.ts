@@ -149,8 +149,8 @@ function expectedRegisters({
 }
 
 /**
- * Returns the likely value of the noise register at index `at`. The noise registers are sorted by value. The number of
- * registers with a value is on average the offset of that value's noise.
+ * Returns the likely value of the noise register at index `at`. The noise registers are sorted by value. On average,
+ * the number of noise registers with a given value equals the offset of the noise for that value.
  */
 function likelyValue({ modulus, reachNoise, frequencyNoise }: ShareShuffleParameters, at: number): number {
   if (at < reachNoise.offset) return 0;

@@ -69,9 +69,9 @@ export function advantageOf(one: readonly number[], other: readonly number[]): n
 }
 
 /**
- * Returns the largest advantage that is compatible with this charge. This advantage is the maximum total variation
- * distance between two distributions that satisfy (ε, δ), or that have a Kullback–Leibler divergence of at most rho
- * (Pinsker).
+ * Returns the largest advantage that is compatible with this charge. This advantage is a bound on the total variation
+ * distance between two distributions. For a charge with epsilon, the distributions satisfy (ε, δ)-differential privacy.
+ * For a charge with rho, their Kullback–Leibler divergence is at most rho (Pinsker's inequality), and delta is added.
  */
 export function promisedAdvantage(charge: Charge): number {
   const { delta = 0 } = charge;
@@ -87,8 +87,8 @@ export function chance(runs: number): number {
 }
 
 /**
- * Expects that the adversary distinguishes the worlds no better than promised. With 200 runs, this check detects an
- * advantage of 0.45 above the promise in 99 of 100 cases. worlds.test.ts tests this rate.
+ * Expects that the adversary's advantage exceeds the promised advantage by no more than chance can explain. With 200
+ * runs, this check detects an advantage of 0.45 above the promise in 99 of 100 cases. worlds.test.ts tests this rate.
  */
 export function expectHidden({ advantage, runs }: Comparison, promised: number): void {
   expect(advantage).toBeLessThanOrEqual(promised + chance(runs));

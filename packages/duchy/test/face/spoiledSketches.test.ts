@@ -55,7 +55,7 @@ const point = (at: number, bytes: Uint8Array) => (upload: TestUpload) =>
     ]),
   );
 
-/** A compressed point with x = 1. No point of the curve has this x. */
+/** The encoding of a compressed point with x = 1. The curve has no point with this x. */
 const OFF_CURVE = Uint8Array.from({ length: POINT_BYTES }, (_, i) =>
   i === 0 ? 2 : i === POINT_BYTES - 1 ? 1 : 0,
 );

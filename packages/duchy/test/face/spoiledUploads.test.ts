@@ -37,7 +37,8 @@ const keysetOf = async ({ id }: TestComputation) =>
 const flip = (bytes: Uint8Array) => bytes.map((byte, i) => (i === 0 ? byte ^ 1 : byte));
 
 /**
- * Damages an upload. In the table below, each row has a name, the damage, and properties that the response must have.
+ * Damages an upload. Each row of the table below has the name of a defect, a function that causes the defect, and
+ * properties that the response must have.
  */
 type Spoil = (upload: TestShare, computation: TestComputation) => void | Promise<void>;
 // biome-ignore format: a table, one row per line

@@ -206,7 +206,7 @@ export function derOf(pem: string): Uint8Array {
 
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
 
-/** Returns a share with one random value below the modulus per register. */
+/** Returns a share that has one random value for each register. Each value is below the modulus. */
 export function randomShare(registers = REGISTERS): Buffer {
   const values = randomBytes(registers).map((byte) => byte % MODULUS);
   return Buffer.concat([valuesPrefix(registers), values]);
@@ -227,7 +227,7 @@ export interface TestUpload {
   /** The requisition in the URL path. */
   requisition: string;
   fulfillment: duchyMessages.Fulfillment;
-  /** The data as sent. */
+  /** The bytes of the data part of the request. */
   data: Uint8Array;
   /** The key that signs the fulfillment. A test may replace this key, or change the signed message afterwards. */
   privateKeyPem: string;
@@ -354,7 +354,7 @@ export function answerOf(status: number, text: string): Answer {
   };
 }
 
-/** A valid message from another duchy, which a test can then damage. */
+/** A valid message from another duchy. A test may damage the message before sending it. */
 export interface TestMessage {
   /** The computation in the URL path. */
   computation: string;

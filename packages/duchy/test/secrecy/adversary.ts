@@ -1,4 +1,4 @@
-/** An adversary that holds the view of a party, knows the protocol, and tries everything to extract data. */
+/** An adversary that has the view of a party (see view.ts), knows the protocol, and searches the view for secrets. */
 import { createDecipheriv } from 'node:crypto';
 import { decrypt } from '@measurement-exchange/consent';
 import {
@@ -20,7 +20,10 @@ import { isWritten, type Secret } from './written.ts';
 /** The minimum length of the byte strings to examine. Shorter strings cannot contain data about a thousand people. */
 const MIN_BYTES = 16;
 
-/** Returns everything inside the view: decoded from any encoding, and decrypted with the keys that the view holds. */
+/**
+ * Returns the byte strings of the view, and all byte strings found inside them by parsing, decoding, and decrypting
+ * with the keys of the view. Omits byte strings shorter than `MIN_BYTES`.
+ */
 export async function understand({ held, keysets }: View): Promise<Buffer[]> {
   const known = new Map<string, Buffer>();
   const open: Uint8Array[] = [...held];
@@ -120,7 +123,7 @@ function fieldsOf(bytes: Buffer): Buffer[] {
 
 /**
  * Returns the names of the secrets that can be read from a view, or computed as linear combinations of the vectors in
- * the view.
+ * the view. If only a linear combination of several secrets can be computed, returns `['a combination']`.
  */
 export async function findSecrets(
   view: View,
@@ -141,8 +144,9 @@ export async function findSecrets(
 }
 
 /**
- * Returns the vectors that can be read or computed from `known` and have one value per register: shares, expanded seeds,
- * shuffled lists (as they are, and with the shuffle reversed), and sums of two such lists, reduced to 0 and 1.
+ * Returns vectors with one value per register that can be read or computed from `known`: shares, expanded seeds,
+ * shuffled lists, and sums of two such lists. Each list is used in its shuffled order, cut to the number of registers,
+ * and also with the shuffle reversed. Each value of a sum is reduced to 0 or 1.
  */
 export function vectorsIn(known: Buffer[], parameters: ShareShuffleParameters): Uint8Array[] {
   const { registerCount, modulus } = parameters;
@@ -184,7 +188,10 @@ export function expanded(seed: Uint8Array, count: number, modulus: number): Uint
   return values;
 }
 
-/** Reverses the masking and the shuffle of a worker with this common seed, and returns the registers of people. */
+/**
+ * Returns the registers of people in a list that the workers shuffled with this common seed. Reverses the shuffle and,
+ * in a reach computation, the masking.
+ */
 export function unshuffled(
   list: Uint8Array,
   commonSeed: Uint8Array,

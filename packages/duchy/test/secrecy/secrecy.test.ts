@@ -126,9 +126,9 @@ describe.each([
     expect(await search(viewOf(name))).toEqual([]);
   });
 
-  // Skip this test for the first computation, whose cap is 1. The exchange's view then also contains all data from the
-  // setup of the test world. The search uses each 48-byte string in that data as the seed of a vector. More than a
-  // thousand such vectors span all possible vectors, so the search would report every secret.
+  // Skip this test for the first computation, whose cap is 1. In that computation, the exchange's view also contains
+  // all data from the setup of the test world. The search uses each 48-byte string in that data as the seed of a
+  // vector. More than a thousand such vectors span all possible vectors, so the search would report every secret.
   test.runIf(cap > 1)('the exchange with the first worker or the aggregator finds no counts', async () => {
     for (const name of [FIRST, AGGREGATOR]) {
       expect(await search(viewOf(EXCHANGE), viewOf(name))).toEqual([]);
@@ -226,7 +226,10 @@ function isEven(counts: number[]): boolean {
   return Math.abs(chiSquare - freedom) < 5 * Math.sqrt(2 * freedom);
 }
 
-/** Returns whether registers stayed at their position more often, or less often, than in a random order. */
+/**
+ * Returns whether the two lists have equal values at more or fewer positions than expected for a random order, by more
+ * than five standard deviations.
+ */
 function tellsOrder(list: Uint8Array, before: Uint8Array): boolean {
   const counts = new Map<number, number>();
   for (const value of before) counts.set(value, (counts.get(value) ?? 0) + 1);

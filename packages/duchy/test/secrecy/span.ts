@@ -53,7 +53,7 @@ export class Span {
   }
 }
 
-/** Returns the multiplicative inverse of each value of the ring except 0. */
+/** Returns the multiplicative inverse of each value modulo a prime, indexed by the value. The entry for 0 is 0. */
 export function inversesOf(modulus: number): number[] {
   const values = Array.from({ length: modulus }, (_, value) => value);
   return values.map((value) => values.find((other) => (value * other) % modulus === 1) ?? 0);

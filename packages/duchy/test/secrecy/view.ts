@@ -15,7 +15,7 @@ export class View {
   keysets = new Map<string, Uint8Array>();
   private readonly seen = new Set<string>();
 
-  /** Keeps these bytes, unless the view has them already. */
+  /** Keeps these bytes, unless the view has kept the same bytes before. */
   keep(part: Uint8Array | string): void {
     const bytes = Buffer.from(part as string);
     const digest = createHash('sha256').update(bytes).digest('base64');

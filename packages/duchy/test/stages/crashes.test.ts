@@ -53,7 +53,7 @@ interface Sent {
   digest: string;
 }
 
-/** Returns the messages of the latest computation that a duchy sent ('OUT') or received ('IN'). */
+/** Returns the messages that a duchy sent ('OUT') or received ('IN') for the latest computation. */
 async function messages({ query }: TestDuchy, direction: 'IN' | 'OUT'): Promise<Sent[]> {
   return (await query(
     `SELECT m.stage, m.peer, encode(m.signed_message, 'hex') AS signed, encode(b.sha256, 'hex') AS digest
@@ -64,8 +64,8 @@ async function messages({ query }: TestDuchy, direction: 'IN' | 'OUT'): Promise<
 }
 
 /**
- * For each due stage, lets mills die at their first call, then at their second, and so on, until one mill survives.
- * Returns the number of deaths.
+ * For each due stage, lets one mill die at its first call, the next mill at its second call, and so on, until a mill
+ * survives. Returns the number of deaths.
  */
 async function dieAtEverything(duchy: TestDuchy, when: 'before' | 'after'): Promise<number> {
   let deaths = 0;
@@ -86,8 +86,8 @@ async function dieAtEverything(duchy: TestDuchy, when: 'before' | 'after'): Prom
 }
 
 /**
- * The moments at which a mill dies. Only stress runs test both, because a death before a call leaves the same stored
- * state as a death after the previous call.
+ * The moments at which a mill or an HTTP server dies. Only stress runs test both moments, because a death before a call
+ * leaves the same stored state as a death after the previous call.
  */
 const MOMENTS = isStress ? (['before', 'after'] as const) : (['after'] as const);
 
@@ -127,8 +127,8 @@ test.each(MOMENTS)('the result is exact and outputs never change if mills die %s
 });
 
 /**
- * Several of the tests below share this measurement. The last one checks that its result is exact despite all the
- * deaths.
+ * Several of the tests below share this measurement. The last of these tests checks that the measurement's result is
+ * exact despite all deaths.
  */
 let measurement: Measurement | undefined;
 const uploaded = new Set<number>();
@@ -210,7 +210,7 @@ test('another mill takes over the stage of a slow mill whose lease has expired',
   for (const i of [0, 1, 2]) await upload(i);
   const first = world.of('FIRST_WORKER');
   await first.herald.once();
-  // Stop the first mill while it sends. It continues after another mill has done its work.
+  // Pause one mill while it sends. It continues after another mill has completed the stage.
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;

@@ -11,9 +11,9 @@ export interface Dying {
 }
 
 /**
- * Returns a copy of the duchy that dies at the `n`-th call to the database, the exchange or another duchy. It dies
- * before the call, or after the call took effect but before the outcome is known. Only stress runs count calls that
- * just read, because such calls change no state.
+ * Returns a copy of the duchy that dies at the `n`-th call to the database, the exchange or another duchy, or never if
+ * `n` is 0. It dies before the call, or after the call took effect but before the outcome is known. Only stress runs
+ * count calls that just read, because such calls change no state.
  */
 export function dyingAt(duchy: Duchy, n: number, when: 'before' | 'after'): Dying {
   let count = 0;

@@ -63,7 +63,7 @@ const workOf = ({ duchy }: TestDuchy, computation: StoredComputation): Work => (
   signal: new AbortController().signal,
 });
 
-/** Returns a database that changes the rows that one statement selects. */
+/** Wraps a database so that each row that the statement with this name returns is replaced by `change(row)`. */
 function readingOthers(db: Database, statement: string, change: (row: Row) => Row): Database {
   return new Proxy(db, {
     get(target, member: keyof Database) {

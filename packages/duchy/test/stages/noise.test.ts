@@ -100,7 +100,8 @@ describe.each(['DISCRETE_GAUSSIAN', 'GEOMETRIC'] as const)('%s noise', (noiseMec
         const exact = expected[times] ?? 0;
         expect(Math.abs(share.value - exact)).toBeLessThan(5 * share.standardDeviation);
         expect(Math.abs(count.value - exact * total.size)).toBeLessThan(5 * count.standardDeviation);
-        // The count of the highest frequency is the total minus all other counts, so it has the noise of all of them.
+        // The count of the highest frequency is the total minus all other counts. Its variance is therefore the sum of
+        // the variances of the total and of the other counts.
         const rest = variance + (maximumFrequency - 1) * frequencyVariance;
         expect(count.variance).toBeCloseTo(times === maximumFrequency ? rest : frequencyVariance, 1);
       }

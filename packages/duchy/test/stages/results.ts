@@ -9,7 +9,7 @@ import { type Measurement, specs } from '@measurement-exchange/contract';
 import { findResultKeyset } from '@measurement-exchange/sdk';
 import type { DuchyWorld } from './world.ts';
 
-/** Opens the only result of a measurement, which the aggregator signed. */
+/** Opens the only result of a measurement, and checks that the aggregator signed the result. */
 export async function openResult(
   { acme, of }: DuchyWorld,
   { name }: Measurement,

@@ -72,8 +72,8 @@ test('the reach of a sampling interval that wraps around is scaled up to all peo
   expect(reachOf(await openResult(world, measurement))).toBe(2 * sampled);
 });
 
-// Run the herald and mill loops continuously instead of step by step. Only stress runs include this test and
-// following.test.ts, which also covers these loops.
+// Run the herald and mill loops continuously instead of step by step. following.test.ts also covers these loops. Only
+// stress runs include this test and following.test.ts.
 test.runIf(isStress)('heralds and mills that run continuously compute the exact reach', async () => {
   const stop = new AbortController();
   const loops = world.duchies.flatMap(({ herald, mill }) => [herald.run(stop.signal), mill.run(stop.signal)]);

@@ -133,7 +133,7 @@ function combinedKey(
   return combineKeys(curve, keys);
 }
 
-/** Uploads the sketches of the providers, in their order. */
+/** Makes and sends the sketches of all providers, in the order of the providers. */
 export async function uploadSketches(world: DuchyWorld, measurement: Measurement): Promise<void> {
   for (const [i, people] of AUDIENCES.entries()) {
     const response = await (await makeSketch(world.providers[i]!, measurement, people)).send();

@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Creates the agent of the first provider, with ten people. */
+/** Creates the agent of the first provider. The provider's events contain ten people. */
 async function agentOf([provider]: DuchyWorld['providers']) {
   const files = join(folder, 'events.csv');
   const rows = Array.from({ length: 10 }, (_, i) => `${i + 1},2026-07-02 12:00:00,spring`);

@@ -40,7 +40,7 @@ export const INDEX = new VidIndex(VID_RANGES, orderVids(VID_RANGES.toSorted((a, 
 export interface Upload {
   url: URL;
   fulfillment: duchyMessages.Fulfillment;
-  /** The data as sent. */
+  /** The bytes of the data part of the request. */
   data: Uint8Array;
   /** The key that signs the upload. */
   privateKeyPem: string;
@@ -137,8 +137,8 @@ export async function makeUpload(
 }
 
 /**
- * Returns the ID of the computation, which is that of the measurement, and the digest of the terms that a provider
- * received for it.
+ * Returns the ID of the computation, which equals the ID of the measurement, and the digest of the terms that the
+ * provider received with the requisition.
  */
 export async function toldTerms({
   measurement,

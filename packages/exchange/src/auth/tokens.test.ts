@@ -91,7 +91,7 @@ describe('a valid token', () => {
 
   it('is accepted up to a length of 8 KiB', async () => {
     // Lengthening the claims alone cannot produce every total length, because the length of a base64url segment modulo
-    // 4 is never 1. Therefore this also lengthens the header.
+    // 4 is never 1. Therefore `padded` also lengthens the header.
     const padded = (length: number) => {
       const make = (n: number, m: number) => jws(ec, claims({ p: 'p'.repeat(m) }), { p: 'p'.repeat(n) });
       for (const [n, m] of [0, 1, 2].flatMap((n) => [5_900, 5_901, 5_902].map((m) => [n, m] as const))) {

@@ -12,8 +12,8 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { ComputeThread } from './computeThread.ts';
 
 /**
- * A thread for all tests that do not end their thread. Sharing it saves time, because starting a thread takes longer
- * than these tests.
+ * A compute thread that several tests share. Sharing saves time, because starting a thread takes longer than these
+ * tests.
  */
 const thread = new ComputeThread();
 afterAll(() => thread.stop());
@@ -109,8 +109,8 @@ describe('a compute thread', () => {
 });
 
 /**
- * Makes sleeps of at most this many milliseconds end immediately. All longer sleeps never end. Returns a list of all
- * sleeps.
+ * Makes sleeps of at most `maxMs` milliseconds end immediately. All longer sleeps never end. Returns an array that
+ * collects the requested duration of each sleep, in milliseconds.
  */
 function endSleepsUpTo(maxMs: number): number[] {
   const slept: number[] = [];

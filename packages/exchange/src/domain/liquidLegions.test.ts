@@ -308,7 +308,7 @@ describe('the operators of duchies', () => {
       }),
     );
     // A provider is allowed to operate the aggregator if the provider's data is not part of the measurement. A provider
-    // is allowed to operate a worker even if its data is part of the measurement.
+    // is allowed to operate a worker even if the provider's data is part of the measurement.
     for (const allowed of [
       { [ringAggregator]: ['dataProviders/other'] },
       { [RINGS[protocol]!.workers[0]!]: ['dataProviders/p1'] },

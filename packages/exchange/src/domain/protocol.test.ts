@@ -60,7 +60,7 @@ interface World {
   isSpecSigned?: boolean;
 }
 
-/** Chooses a protocol for two providers that support everything, unless `world` says otherwise. */
+/** Chooses a protocol for two providers that support share shuffle, unless `world` says otherwise. */
 function choose(spec: PlainSpec | undefined, world: World = {}) {
   const { providers = 2, enabled = { honestMajorityShareShuffle: SETTING }, first } = world;
   const { nonces = true, isSpecSigned = true } = world;

@@ -120,7 +120,7 @@ const FORBIDDEN = [
   'https://example.com/\r\nhost: 127.0.0.1',
   ' https://example.com/',
   'https://',
-  // Ports below 1024, which are reserved for well-known services, except the https port 443.
+  // Ports below 1024 other than the https port 443. They are reserved for well-known services.
   'https://example.com:22/',
   'https://example.com:25/',
   'https://example.com:80/',

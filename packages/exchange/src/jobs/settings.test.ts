@@ -23,8 +23,8 @@ beforeEach(() => {
 afterEach(() => jobs?.stop());
 
 /**
- * Starts the jobs on a fake database. The database records the values of each query, and returns the test's `rows` for
- * a statement once.
+ * Starts the jobs on a fake database, which records the values of each query. The first query with a statement returns
+ * the test's `rows` for that statement. Later queries with the same statement return no rows.
  */
 function start(settings: Partial<Config>) {
   const query = async ({ name }: Statement<unknown>, values: unknown[]) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Metrics } from './metrics.ts';
 
-/** Returns the lines of a metric without its histogram buckets. */
+/** Returns the lines of all metrics whose names start with `name`, without the lines of histogram buckets. */
 async function linesOf(metrics: Metrics, name: string): Promise<string[]> {
   const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
   return lines.filter((line) => !line.includes('_bucket'));

@@ -10,7 +10,7 @@ function exchangeWith(slots: number) {
   const rejected: string[] = [];
   return {
     admission,
-    /** The callers that were admitted, in order. */
+    /** The caller of each admitted request, in the order in which the requests were admitted. */
     begun,
     rejected,
     /** Sends one or more requests of `who`. */
@@ -81,7 +81,8 @@ describe('Admission', () => {
     ask('b', 2);
     admission.leave('a');
     ask('c');
-    // The freed slot goes to the next waiting request only in the next turn of the event loop.
+    // This second freed slot goes to a waiting request only in the next turn of the event loop. Until then, the slot
+    // must not go to a new request.
     admission.leave('b');
     ask('d');
     await turn();
@@ -168,8 +169,8 @@ describe('Admission', () => {
 
     /**
      * Makes nine callers active. With a tenth caller, ten callers share half of the 10 slots, so each caller has half a
-     * slot. A caller earns credit for half of its share, a quarter of a slot. So a caller can use one slot for a
-     * quarter of the time.
+     * slot. A caller earns credit for only half of this share, which is a quarter of a slot. A caller can therefore use
+     * one slot for a quarter of the time.
      */
     async function tenActive() {
       const exchange = exchangeWith(10);

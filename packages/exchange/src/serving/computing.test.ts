@@ -13,7 +13,7 @@ let rates: RateLimiter;
 let slots: Admission;
 let computing: Computing;
 beforeEach(() => {
-  // The rate limit refills so slowly that the remaining quota shows the charge.
+  // The rate limit refills so slowly that the remaining quota shows how much the jobs were charged.
   rates = new RateLimiter(() => ({ perSecond: 0.001, burst: 100_000 }));
   slots = new Admission();
   computing = new Computing(rates, slots);
@@ -21,7 +21,9 @@ beforeEach(() => {
 afterEach(() => computing.stop());
 
 const left = () => rates.bucketOf('acme').quota().remaining;
-/** Runs a job inside an operation of acme. The operation holds a slot while the job runs. */
+/**
+ * Runs a job inside an operation of acme. The operation takes a slot, and gives it up while a long job waits or runs.
+ */
 const run = <J extends JobName>(job: J, input: Input<J>) =>
   slots.run(
     'acme',

@@ -25,7 +25,7 @@ interface Cost {
 
 const TICK_MS = 0.25;
 
-/** Returns the response times of each caller, shortest first. */
+/** Returns a function that returns the response times of a caller in milliseconds, shortest first. */
 async function simulate(
   callers: Caller[],
   seconds: number,

@@ -95,7 +95,7 @@ it('accepts a new token of a known subject while its address sends forged tokens
   await flood('nobody.forged');
   expect(await outcome('nobody.forged')).toBe('RATE_LIMITED');
   expect(await outcome('acme.good')).toBe(ACME.name);
-  // Forged tokens for the subject at one address do not block the subject at another address.
+  // Forged tokens that name a subject and come from one address do not block the subject at another address.
   await flood('acme.forged');
   expect(await outcome('acme.good', '192.0.2.2')).toBe(ACME.name);
 });

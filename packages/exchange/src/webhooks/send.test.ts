@@ -33,7 +33,7 @@ const to = (url: string, isDevelopment = true, signal = never) =>
   send({ ...MESSAGE, url }, new Destinations(SETTING, isDevelopment), signal);
 const here = (path = '/') => `http://127.0.0.1:${port}${path}`;
 
-/** Sets the addresses that each DNS lookup returns, in order. */
+/** Makes each DNS lookup return the next of these lists of addresses. Further lookups return the last list again. */
 function resolving(...answers: string[][]): void {
   let addresses: string[];
   vi.spyOn(Resolver.prototype, 'resolve4').mockImplementation((async () => {

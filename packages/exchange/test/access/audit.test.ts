@@ -22,8 +22,9 @@ beforeAll(() => {
 const operator = (method: string, path: string, body?: unknown) => asOperator(exchange, method, path, body);
 
 /**
- * Waits for audit entries. An entry appears only when no earlier transaction on the server can still commit, and other
- * tests run transactions on the same server.
+ * Waits until the list at `path` has at least `count` audit entries, and returns the list. The wait is necessary,
+ * because an entry appears only after all earlier transactions on the server have ended, including those of other
+ * tests.
  */
 async function entries(path: string, count: number): Promise<Json[]> {
   const seen = async () => (await listAll(exchange, path)).length;
@@ -32,8 +33,9 @@ async function entries(path: string, count: number): Promise<Json[]> {
 }
 
 /**
- * Runs one mutation of each kind. `run` gets the method, the path, the body and the caller's token. Paths may contain
- * names from earlier mutations.
+ * Runs one mutation of each kind, and returns the names of the resources. `run` gets the method, the path, the body,
+ * and the caller's token. Later mutations use the names of resources that earlier mutations created. A dry run creates
+ * nothing, so it uses the names of existing resources or skips these mutations.
  */
 async function mutations(
   run: (method: string, path: string, body?: unknown, token?: string) => Promise<Json>,

@@ -1,6 +1,6 @@
 /**
- * Tests names that refer to another party's resources, in paths, bodies and page tokens, and the contents of each
- * party's view.
+ * Tests that the names in a path or body, and page tokens, do not give a party access to the resources of other
+ * parties. Also tests that a data provider's view contains no secrets of the other providers.
  */
 
 import { DESCRIPTOR_SET } from '@measurement-exchange/testkit/callers/world';

@@ -137,7 +137,10 @@ describe.each(KINDS)('a certificate of a %s', (kind) => {
   });
 });
 
-/** Retries a release, because the exchange replies 503 while the cascade of the hold is running. */
+/**
+ * Repeats a request while the reply is 503, at most 50 times. The exchange replies 503 to the release of a hold while
+ * the cascade that the hold started is running.
+ */
 async function eventually(attempt: () => Promise<Reply>): Promise<Reply['json']> {
   let reply = await attempt();
   for (let i = 0; i < 50 && reply.status === 503; i++) {

@@ -75,7 +75,7 @@ describe('a list of certificates', () => {
     expect(await list(filter(keys[0]!))).toEqual([wanted[0], wanted[2]]);
     expect(await list([keys[1]!, keys[0]!, keys[0]!].map(filter).join('&'))).toEqual(wanted);
     expect(await list(filter('AAAA'))).toEqual([]);
-    // The list does not show another party's key, even to a caller that knows the key identifier.
+    // The list does not contain another party's certificate, even if the caller knows the key identifier.
     const { certificates } = await get(
       exchange,
       streamly,

@@ -50,7 +50,7 @@ afterAll(async () => {
   expect(failedJobs.length).toBeLessThanOrEqual(20);
 });
 
-/** Returns the party with a new certificate. */
+/** Registers a new certificate for `party`, and returns a copy of `party` that uses this certificate. */
 async function renewed(party: DevParty): Promise<DevParty> {
   const [certificate] = await register(exchange, party, 1);
   return { ...party, certificate: certificate! };
@@ -61,8 +61,8 @@ function revoke(party: DevParty, revocationState = 'REVOKED'): Promise<Reply> {
 }
 
 /**
- * Returns the requisition of a provider, with its name in the provider's view. Looks it up in the measurement, without
- * listing all requisitions of the provider.
+ * Returns a provider's requisition, under the name that the requisition has in the provider's view. Reads the list of
+ * the measurement's requisitions, which is shorter than the list of all requisitions of the provider.
  */
 async function requisitionIn(measurement: { name: string }, consumer: DevParty, provider: DevParty) {
   const { requisitions } = await get(exchange, consumer, `${measurement.name}/requisitions`);
@@ -296,8 +296,8 @@ async function inParallel(count: number, run: (i: number) => Promise<void>): Pro
 }
 
 /**
- * Sends two requests at about the same time: `use` uses a certificate, and `end` revokes it. Returns the reply to
- * `use`. A random delay lets either request start first.
+ * Sends two requests at about the same time: `use` uses a certificate, and `end` revokes the certificate. Delays one of
+ * the two requests by a random time of at most 20 ms, and `i` selects which one. Returns the reply to `use`.
  */
 async function race(i: number, use: () => Promise<Reply>, end: () => Promise<Reply>): Promise<Reply> {
   const after = (ms: number, send: () => Promise<Reply>) => sleep(ms).then(send);

@@ -21,9 +21,9 @@ import { doctor } from '../../src/database/doctor.ts';
 
 const rate = { perSecond: 1e6, burst: 1e6 };
 /**
- * The minimum number of measurements that depend on the certificate. 700 measurements are enough for three steps of a
- * cascade. With `npm run stress`, the test uses 10,000 measurements, for which the contract promises a cascade of at
- * most 10 s. The test prints the time, but does not check it.
+ * The minimum number of pending measurements that depend on the certificate. 700 measurements are enough for three
+ * steps of a cascade. With `npm run stress`, the test uses 10,000 measurements, for which the contract promises a
+ * cascade of at most 10 s. The test prints the time, but does not check it.
  */
 const PENDING = rounds(10_000, 700);
 /** The number of measurements to load. Six in ten of them are pending. */

@@ -26,8 +26,8 @@ const { exchange } = world;
 const idOf = ({ name }: { name: string }) => name.split('/').at(-1)!;
 
 /**
- * Runs `work`. Returns the resulting changes by party, each change as a line of text. `expected` is the number of
- * changes per party.
+ * Runs `work`, and waits until each party can read its new changes. `expected` has the number of new changes of each
+ * party. Returns the new changes of each party, each as a line of text.
  */
 async function seen(
   expected: Record<'acme' | 'globex' | 'streamly' | 'chirper', number>,
@@ -235,7 +235,7 @@ describe('pages of changes', () => {
     await patch();
     const written = await database.query('SELECT 1 FROM changes WHERE party = $1', [globex.name]);
     // Wait for all changes after the oldest token, because transactions of other tests may delay them. The token's
-    // position is after the first change.
+    // position is after the first change, so the number of these changes is one less than the number of all changes.
     const last = await changesBehind(exchange, globex, oldest, written.length - 1);
     const end = (await page(exchange, globex, `pageToken=${oldest}&pageSize=1000`)).nextPageToken;
     await database.query(`SELECT remove_changes($1, 'infinity', 1000)`, [globex.name]);

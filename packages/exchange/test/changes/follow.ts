@@ -30,8 +30,8 @@ export function lineOf(party: Party, { name, state, version }: Json): string {
 }
 
 /**
- * Waits until `count` changes follow a token, and returns all of them. Transactions of other tests on this server may
- * delay changes.
+ * Waits until at least `count` changes follow a token, and returns all changes after the token. The wait is necessary,
+ * because transactions of other tests on this server may delay changes.
  */
 export async function changesBehind(
   exchange: TestExchange,

@@ -62,7 +62,10 @@ async function beginCancel(measurement: Json): Promise<() => Promise<void>> {
   };
 }
 
-/** Creates three versions of a measurement in transactions that commit immediately. */
+/**
+ * Creates and fulfills a measurement in transactions that commit immediately. Returns the lines that readers must get
+ * for the three versions of the measurement.
+ */
 async function succeed(): Promise<string[]> {
   const measurement = await createMeasurement(exchange, acme, [streamly]);
   await ok(fulfill(exchange, streamly, await requisitionOf(exchange, streamly, measurement), 1n));
@@ -71,7 +74,7 @@ async function succeed(): Promise<string[]> {
 
 const MEASUREMENTS = 'filter.kinds=MEASUREMENT';
 
-/** Reads pages of two changes continuously. */
+/** Reads one page of at most two changes after another, until `stop` is called. */
 function followPages(token: string) {
   const lines: string[] = [];
   const stopping = new AbortController();

@@ -44,7 +44,7 @@ it('removes old changes of every party, and expires the positions before the rem
   expect(await versions(other)).toEqual([1]);
   expect(await versions('dataProviders/c')).toEqual([]);
   expect(await readChanges(db, one, first, 10)).toBeUndefined();
-  // This reader has already read the removed changes, so it can continue.
+  // A reader at the position `second` has already read the removed changes, so this reader can continue.
   expect((await readChanges(db, one, second, 10))!.changes).toHaveLength(2);
   expect(await removeOldChanges({ db, clock }, 7)).toBe(false);
 });

@@ -136,7 +136,10 @@ describe('the change notifier', () => {
     await db.close();
   });
 
-  /** Returns the messages to a second notifier, which stands for another process: the names of parties, or `all`. */
+  /**
+   * Returns what the notifier of these tests has announced: the names of parties, or `all`. This notifier stands for a
+   * process other than the exchange.
+   */
   const told = () => woken.flat();
 
   it('announces on start that all parties may have changed', () => {
@@ -231,8 +234,8 @@ it('exports as a metric how long the oldest transaction has held back later chan
   const age = async () => (await read())[0]!.value;
   const holder = await db.pool.connect();
   await holder.query('BEGIN; SELECT pg_current_xact_id()');
-  // Run a later transaction that gets an ID. The metric stays 0 unless the open transaction above holds back the
-  // changes of a later one.
+  // Run a later transaction that also gets an ID. The metric is above 0 only if the open transaction above holds back
+  // the changes of a later transaction.
   await db.pool.query('SELECT pg_current_xact_id()');
   // Poll, because the first reading only remembers which transaction is the oldest, and returns 0.
   await expect.poll(age).toBeGreaterThan(0);

@@ -38,7 +38,7 @@ async function expire(hours: number): Promise<void> {
   while (await failOverdueComputations(ahead(hours), deadlines));
 }
 
-/** Moves the creation of a computation back by this many hours, and leaves its last change as it is. */
+/** Moves the creation time of a computation back by this many hours, but not the time of its last change. */
 const createdEarlier = ({ name }: Json, hours: number) =>
   exchange.database.query(
     "UPDATE computations SET create_time = create_time - $2 * interval '1 hour' WHERE id = $1",

@@ -179,8 +179,8 @@ describe('the requisitions of a computation', () => {
       );
       found.push(...requisitions.map(({ fulfillingDuchy }: Json) => fulfillingDuchy));
     }
-    // Each of 24 draws chooses one of two workers. A correct exchange chooses a given worker fewer than 3 times in
-    // about one of 50,000 runs.
+    // The exchange chooses one of two workers at random for each of 24 requisitions. Even if the exchange is correct,
+    // this test fails in about one of 28,000 runs, because one of the workers is chosen fewer than 3 times.
     for (const { name } of [world.duchies.firstWorker, world.duchies.secondWorker]) {
       expect(found.filter((duchy) => duchy === name).length).toBeGreaterThan(2);
     }

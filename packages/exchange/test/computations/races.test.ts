@@ -150,8 +150,8 @@ describe('competing requests in a fixed order', () => {
   });
 
   it('let one of refusal, failure and cancellation end the measurement, and leave no requisition unfulfilled', async () => {
-    // If the data comes first, it makes the etag of the failure request stale. The failure request is then retried only
-    // after the cancellation, so the measurement ends as cancelled.
+    // If the data comes first, it makes the etag of the failure request stale. In this case, the failure request is
+    // retried only after the cancellation, so the measurement ends as cancelled.
     const ends = ['refused', 'CANCELLED', 'gave up', 'CANCELLED'];
     for (const order of rotations([0, 1, 2, 3])) {
       const measurement = await createReady();
@@ -175,7 +175,7 @@ describe('competing requests in a fixed order', () => {
   });
 });
 
-/** Retries until the request was sent with the current etag. */
+/** Repeats a request as long as the exchange rejects its etag as outdated. */
 async function untilCurrent(attempt: () => Promise<Reply>): Promise<Reply> {
   for (;;) {
     const reply = await attempt();

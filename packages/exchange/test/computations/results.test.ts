@@ -1,4 +1,4 @@
-/** Tests the requests with which a duchy reports that data arrived, a result, or a failure. */
+/** Tests the requests with which a duchy reports the arrival of data, a result, or a failure. */
 import {
   act,
   all,

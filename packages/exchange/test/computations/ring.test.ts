@@ -226,8 +226,8 @@ describe('confirm', () => {
     const before = await stored(exchange);
     expect(await ok(act(exchange, firstWorker, measurement, 'confirm', { etag }))).toEqual(first);
     expect(await stored(exchange)).toEqual(before);
-    // Repeating the confirmation succeeds even after the measurement has ended. The first confirmation of another duchy
-    // is then rejected.
+    // Repeating the confirmation succeeds even after the measurement has ended. A duchy that has not confirmed before
+    // the end is rejected.
     await ok(post(exchange, world.acme, `${measurement.name}:cancel`));
     expect((await ok(act(exchange, firstWorker, measurement, 'confirm', { etag }))).state).toBe('CANCELLED');
     expect(errorOf(await act(exchange, secondWorker, measurement, 'confirm', {}))).toBe(ILLEGAL);

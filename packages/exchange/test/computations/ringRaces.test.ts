@@ -123,8 +123,8 @@ describe('competing requests in a fixed order', () => {
       const measurement = await world.create();
       await setAllKeys(exchange, world.duchies, measurement);
       await ok(reportFulfilled(exchange, world.duchies, measurement, 0));
-      // Read the etag in advance. If many callers are active, a later request of the aggregator would wait for its
-      // previous request.
+      // Read the etag and the requisition in advance. If many callers are active, the aggregator has only one slot, so
+      // it cannot send a read while its confirmation waits for the lock.
       const { etag, requisitions } = await readComputation(exchange, aggregator, measurement);
       const { name: requisition, fulfillingDuchy } = requisitions[1];
       const worker = all(world.duchies).find(({ name }) => name === fulfillingDuchy)!;

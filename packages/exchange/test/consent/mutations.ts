@@ -1,6 +1,6 @@
 /**
  * Lists mutations of a valid request. Each one breaks one thing, and has a title, the expected codes, and the fields
- * that the error names.
+ * that the error or the findings name.
  */
 import { sign } from 'node:crypto';
 import type { DevParty } from '@measurement-exchange/testkit/exchange';
@@ -47,7 +47,7 @@ function spec(changes: SpecInit): Change {
   };
 }
 
-/** Uses another certificate of Acme, and signs the request with that certificate's key. */
+/** Names the certificate of the party that `as` returns, and signs the spec with that party's key. */
 function consumer(as: (w: World) => DevParty): Change {
   return (request, w) => {
     request.measurementConsumerCertificate = as(w).certificate;
@@ -226,7 +226,7 @@ function malformed(title: string, field: string, change: Change) {
   return mutation(title, 'INVALID_FIELD_VALUE', field, change);
 }
 
-/** Mutations after which the request is always rejected. */
+/** Mutations after which the exchange rejects the request, under advisory checks as well as under strict checks. */
 export const REFUSED: Mutation<string>[] = [
   unusable(
     'a consumer certificate that is revoked',

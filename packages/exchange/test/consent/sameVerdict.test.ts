@@ -1,6 +1,7 @@
 /**
  * Tests that a provider and an exchange with strict checks accept the same certificates and the same requests. The only
- * exception is a certificate under a root for all parties that does not name its party: only the exchange accepts it.
+ * exception is a certificate that does not name its party and is issued by a root for all parties. Only the exchange
+ * accepts such a certificate.
  */
 import 'reflect-metadata'; // @peculiar/x509 does not load without this import
 import { createTrustStore, verifySignature } from '@measurement-exchange/consent';
@@ -32,7 +33,7 @@ const RSA = {
 };
 const message = new TextEncoder().encode('a MeasurementSpec');
 
-/** The certificate and signature of the consumer, and the roots that both sides trust. */
+/** The certificate and signature of the consumer, and the roots that both the exchange and the provider trust. */
 interface Case {
   certificate: { der: Uint8Array; keys: CryptoKeyPair };
   roots: { party?: string; pem: string }[];

@@ -24,7 +24,10 @@ import { castOf, ok, post, signed } from '@measurement-exchange/testkit/steps';
 
 const YEAR_MS = 365.25 * 24 * 3600_000;
 
-/** Kinds of certificates that Acme and Streamly have in addition to their first ones. */
+/**
+ * Kinds of certificates that Acme and Streamly have in addition to their first ones. A `stranger` certificate is issued
+ * by a root that is not trusted. A `lapsed` certificate is issued by a trusted root that has expired.
+ */
 const KINDS = ['other', 'revoked', 'held', 'expired', 'early', 'stranger', 'lapsed'] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -83,7 +86,7 @@ export async function createWorld(exchange: TestExchange): Promise<World> {
   };
 }
 
-/** Trusts a root for one party or for all. */
+/** Makes the exchange trust a root for `party`, or for all parties if `party` is undefined. */
 export function trust(exchange: TestExchange, root: Root, party?: string): Promise<unknown> {
   const body = { x509Pem: root.certificatePem, ...(party && { party }) };
   return ok(exchange.call(exchange.dev.operator.token, 'POST', '/v2alpha/trustedRoots', body));
@@ -128,7 +131,7 @@ export function goodRequest(w: World) {
   return { ...measurementRequest(w.acme, [w.streamly, w.chirper]), measurementSpec: signedSpec(w) };
 }
 
-/** Returns the whole EncryptionPublicKey message for a field that expects only its keyset. */
+/** Wraps a keyset in an EncryptionPublicKey message. The public key field of a request must contain only the keyset. */
 export function wholeKey(keyset: string): string {
   const data = Buffer.from(keyset, 'base64');
   return toBase64(

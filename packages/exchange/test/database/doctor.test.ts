@@ -34,7 +34,7 @@ const HEALTHY = 'healthy';
 /** A clone of the database without CHECK constraints, because these would reject most of the planted defects. */
 const UNGUARDED = 'unguarded';
 const UNGUARD = `
-  -- So that its rows can be saved and put back.
+  -- Make the generated column a normal column, so that the rows of event_groups can be saved and restored.
   ALTER TABLE event_groups ALTER COLUMN search DROP EXPRESSION;
   DO $$ DECLARE k record; BEGIN
   FOR k IN SELECT conrelid::regclass AS relation, conname FROM pg_constraint
@@ -125,7 +125,8 @@ async function findings(database: string) {
 
 /**
  * Returns the findings for a planted defect. With `npm run stress`, and in one case of ten, all checks run. In the
- * other cases, only the defect's own check runs, in the transaction that plants the defect.
+ * other cases, only the defect's own check runs, in the transaction that plants the defect. `before` is SQL that runs
+ * before the SQL of the defect.
  */
 async function findingsOf([title, sql, id]: Illness, before = '') {
   if (isStress || title.length % 10 === 0) {
@@ -208,7 +209,8 @@ describe('the doctor', () => {
 
   it.each(ILLNESSES)('finds %s', async (...illness) => {
     const [, , check, examples] = illness;
-    // Empty the change log. Otherwise its checks would also report a defect that changes a version.
+    // Empty the change log. Otherwise the checks of the change log would also report each defect that changes a
+    // version.
     expect(await findingsOf(illness, 'DELETE FROM changes;')).toEqual([[check, examples]]);
   });
 

@@ -270,7 +270,7 @@ interface List {
   name: string;
   table: string;
   order: 'create_time' | 'update_time';
-  /** The column of the parent; undefined if the list covers all rows. */
+  /** The column that contains the parent's name. Undefined if the list covers the rows of all parents. */
   parent?: string;
   large: string;
   small: string;

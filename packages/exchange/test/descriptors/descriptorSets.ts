@@ -1,7 +1,7 @@
 /** Small descriptor sets as JSON, and helpers that return the exchange's output for them. */
 import { printDescriptorSet, readDescriptorSet } from '../../src/protobuf/descriptor/descriptorSet.ts';
 
-/** Returns violations as text: `field description`. */
+/** Returns the violations that the exchange finds in a set of these files, each as text: `field description`. */
 export function violationsOf(...file: object[]): string[] {
   const result = readDescriptorSet({ json: { file } });
   return 'violations' in result ? result.violations.map((v) => `${v.field} ${v.description}`) : [];

@@ -22,8 +22,8 @@ afterAll(async () => {
 });
 
 /**
- * Starts the exchange, reads dev.json and lists the providers, duchies, and populations as the operator, then stops the
- * exchange.
+ * Starts the exchange, and stops it again. Returns the contents of dev.json, and the providers, duchies, and
+ * populations that the operator can list.
  */
 async function registered(env: Record<string, string> = {}) {
   const config = loadConfig(env, { mode: 'development', port: 0, dataDir, databaseUrl: database.url });
@@ -75,7 +75,10 @@ it('a restart keeps the population and updates changed endpoints, without doctor
   expect(ailments.filter(({ severity }) => severity === 'error')).toEqual([]);
 });
 
-/** Returns a `protocols` setting in which these duchies run share-shuffle. */
+/**
+ * Returns a `protocols` setting in which these duchies run share-shuffle. `ids` has the IDs of the first worker, the
+ * second worker, and the aggregator.
+ */
 function computedBy(ids: string[]) {
   const [first, second, third] = ids.map((id) => `duchies/${id}`);
   return {

@@ -1,6 +1,6 @@
 /**
- * Tests that a provider can say why and until when a requisition waits, and that parties can see when other parties
- * were last seen.
+ * Tests that a provider can say why and until when a requisition waits. Also tests that the exchange stores when
+ * parties were last seen.
  */
 import { computationOf, setAllParameters, useComputations } from '@measurement-exchange/testkit/computations';
 import { type DevParty, type Reply, UNLIMITED } from '@measurement-exchange/testkit/exchange';

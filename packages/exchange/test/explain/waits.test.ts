@@ -44,8 +44,9 @@ async function suspend(name: string): Promise<void> {
 }
 
 /**
- * A situation in which Streamly was last seen `hours` hours after the measurement was created, or never (null). The
- * explanation is requested `asked` hours after the creation.
+ * Returns a situation in which Streamly was last seen `hours` hours after the creation of the measurement. A negative
+ * number means before the creation, and null means never. The explanation is requested `asked` hours after the
+ * creation.
  */
 const silent = (hours: number | null, code: 'OFFLINE' | 'NOT_SEEN', says: RegExp, asked = 0): Situation => ({
   hours: asked,
@@ -84,7 +85,11 @@ const SITUATIONS: Record<string, Situation> = {
     arrange: async () => silentMeasurement(await direct()),
   },
   'a provider that went offline': silent(1, 'OFFLINE', /last seen 120 min ago|last seen 2 h ago/, 3),
-  'a provider that was not seen since the creation': silent(-50, 'NOT_SEEN', /not seen since it was created/),
+  'a provider that was not seen since the creation': silent(
+    -50,
+    'NOT_SEEN',
+    /not seen since the measurement was created/,
+  ),
   'a provider that was never seen': silent(null, 'NOT_SEEN', /never seen/),
   'a provider that deferred': {
     arrange: async () => {

@@ -170,7 +170,7 @@ const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), PIECE, Buffer.from('\r\n'
 
 /**
  * Expects that the exchange rejected the request early. The exchange closes the connection during the upload, so the
- * reply can be lost. The status is then 0.
+ * reply can be lost. If the reply is lost, its status is 0.
  */
 function expectCutShort(reply: RawReply, wanted: string): void {
   expect(reply.closed).toBe(true);

@@ -127,8 +127,8 @@ describe('large descriptor sets', () => {
     const { status } = await call(globex, 'POST', `${name}:diff`, { descriptorSet: large('d') });
     expect(status).toBe(200);
     const charged = before - (await left());
-    // Most of the charge is for the time of the diff, whose set has 250 kB. The two requests and their responses cost
-    // only a little.
+    // Most of the charge is for the time of the diff, whose set has 250 kB. Receiving and answering the diff request
+    // and the GET request after it costs only a little.
     expect(charged).toBeGreaterThan(20);
 
     // This request costs more than chirper's whole quota. The exchange processes it, and then rejects chirper's

@@ -176,7 +176,7 @@ describe('the size of responses', () => {
     for (const { bytes } of after) expect(bytes).toBeLessThanOrEqual(PAGE);
 
     // The only enum value now has an even longer name, so the JSON of each event group exceeds the limit for one event
-    // group. The exchange then shows the metadata as bytes.
+    // group. The exchange therefore shows the metadata as bytes.
     await replaceStored(dailynews, name, enumList(5_000, 'grow'));
     const [bytes, ...more] = await pagesOf(globex, list);
     expect(more).toEqual([]);

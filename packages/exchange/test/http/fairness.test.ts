@@ -31,7 +31,7 @@ it('a single request overtakes many of the 300 earlier requests of another calle
   expect(await waiting()).toBe(0);
 });
 
-/** Returns the number of requests that have arrived and wait until the exchange starts to process them. */
+/** Returns the number of requests that have arrived, but that the exchange has not started to process. */
 async function waiting(): Promise<number> {
   const metrics = await (await fetch(`${exchange.url}/metrics`)).text();
   return Number(/^mex_requests\{state="waiting"\} (\d+)$/m.exec(metrics)![1]);

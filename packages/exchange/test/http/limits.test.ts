@@ -1,4 +1,7 @@
-/** Tests the limits in docs/api.md: a value exactly at a limit is accepted, and one more is rejected. */
+/**
+ * Tests the limits in docs/api.md. A value exactly at a limit passes the check of this limit, even if the request then
+ * fails for another reason. A value that is one above the limit is rejected.
+ */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { checkedErrorOf } from '@measurement-exchange/testkit/errorModel';

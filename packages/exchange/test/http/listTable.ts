@@ -1,4 +1,4 @@
-/** Describes the lists of the routes table: their paths, their parameters, and the SQL that selects the same items. */
+/** Describes each list of the routes table: its paths, its query parameters, and the SQL that selects its items. */
 import { createHash } from 'node:crypto';
 
 /** A list and its equivalent in SQL. */
@@ -10,13 +10,16 @@ export interface List {
   where?: string;
   /** The SQL condition for the rows that the list shows without a filter. */
   unfiltered?: string;
-  /** The SQL expression for the last part of an item's name. */
+  /** The SQL expression for the last part of an item's name. The default is `id`. */
   key?: string;
-  /** Maps each query string to the SQL sort order of its items. */
+  /**
+   * Maps each query string to the SQL sort order of the items that the list returns for the query. The default is
+   * `BY_CREATION`.
+   */
   orders?: Record<string, string>;
   /** For each query parameter, its test values and the SQL condition for each value. */
   filters?: Record<string, Filter[]>;
-  /** Other queries that return the same list. They accept the list's page tokens. */
+  /** Queries with which the list returns the same items, and accepts the same page tokens, as without a query. */
   same?: string[];
 }
 type Filter = [value: string, condition: string];

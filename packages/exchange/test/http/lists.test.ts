@@ -281,8 +281,8 @@ describe.each(Object.entries(LISTS))('%s', (_binding, list) => {
     }
     for (const [i, [query, token]] of tokens.entries()) {
       expect(await take(token, path, query), query).toBe('200');
-      // The list without a query must reject this token, and so must the previous query, which has a different
-      // parameter or a different value.
+      // The list must reject this token without a query. It must also reject the token with the previous query, which
+      // has a different parameter or a different value.
       const [neighbor] = tokens.at(i - 1)!;
       for (const other of ['', neighbor]) {
         if (other !== query) expect(await take(token, path, other), `${query} in ${other}`).toBe(FOREIGN);

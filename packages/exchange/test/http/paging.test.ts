@@ -1,5 +1,6 @@
 /**
- * Tests lists with more rows than a page. A reader reads them page by page while writers create, fulfill, and cancel.
+ * Tests lists that have more rows than fit on one page. In most tests, a reader reads a list page by page while a
+ * writer adds rows to the list and changes existing rows.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -304,7 +305,7 @@ describe('a list without concurrent writes', () => {
     expect(found).toBeGreaterThan(0);
   });
 
-  /** Returns a timestamp some microseconds later, within the same second. */
+  /** Returns the time `micros` microseconds after `time`. The result must be within the same second. */
   function later(time: string, micros: number): string {
     return `${time.slice(0, 20)}${String(Number(time.slice(20, 26)) + micros).padStart(6, '0')}Z`;
   }

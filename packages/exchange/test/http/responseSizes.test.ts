@@ -98,7 +98,10 @@ const largeResult = () => ({ encryptedResult: { ciphertext: large(), typeUrl: 'r
 const largest: string[] = [];
 const entry = (request: Request) => request.dataProviders[streamly.name]!;
 
-/** Each function fills one of the fields that are allowed to be large. Each key describes the contents of the field. */
+/**
+ * The fields that are allowed to be large. Each key describes the contents of a field, and its function fills the field
+ * in a request. The function for results does nothing, because the test adds the result when it fulfills a requisition.
+ */
 const LARGE_FIELDS: Record<string, (request: Request) => void> = {
   'requisition specs': (request) => {
     entry(request).encryptedRequisitionSpec.ciphertext = large();
@@ -274,7 +277,7 @@ describe('a batch of measurements', () => {
   });
 
   it('is rejected above its byte limit, even if all names are the same, and accepted below', async () => {
-    // Repeat each name, because a measurement counts as often as it is named.
+    // Name the measurements several times. The exchange counts the size of a measurement each time it is named.
     const all = Array.from({ length: 20 }, (_, i) => largest[i % largest.length]!);
     const below = await batchGet(all.slice(0, 18), globex);
     expect(below.status).toBe(200);

@@ -39,7 +39,7 @@ const lines = async () => (await exchange.logs()).map((text) => JSON.parse(text)
 const linesOf = async (reply: Reply) =>
   (await lines()).filter((line) => line.requestId === requestIdOf(reply));
 
-/** Requests with every kind of response, and the status that each must have. */
+/** For each kind of response: the expected status, a description, and a function that sends a request. */
 const KINDS: [number, string, () => Promise<Reply>][] = [
   [200, 'a success', () => exchange.call(acme.token, 'GET', '/v2alpha/whoami')],
   [400, 'a bad field', () => post(exchange, acme, `${acme.name}/measurements`, {})],

@@ -115,7 +115,7 @@ describe('the preferred certificate', () => {
         const name = await addCertificate(exchange, party, id, fields);
         expect(await ok(read())).toMatchObject({ name });
       }
-      // Adding worse certificates later changes nothing, because the best certificate is used and not the newest.
+      // Adding worse certificates later changes nothing, because `preferred` is the best certificate, not the newest.
       for (const [id, fields] of RANKING.slice(0, -1))
         await addCertificate(exchange, party, `late-${id}`, fields);
       expect(await ok(read())).toMatchObject({ name: `${party}/certificates/newer` });

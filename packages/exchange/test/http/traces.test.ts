@@ -10,7 +10,7 @@ const exchange = useExchange();
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const CALLER = 'b7ad6b7169203331';
 
-/** Returns the spans of a trace as lines, each indented below its parent. */
+/** Returns the names of all spans below a parent span. Each name is a line, indented below the name of its parent. */
 function tree(spans: CollectedSpan[], parentId: string, indent = ''): string[] {
   return spans
     .filter((span) => span.parentId === parentId)

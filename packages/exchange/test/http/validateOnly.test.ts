@@ -37,7 +37,7 @@ describe.each(['advisory', 'strict'] as const)('validateOnly=true under %s check
     ({ acme, streamly, chirper } = castOf(exchange));
   });
 
-  /** Returns the reply to a call, which must leave every table unchanged. */
+  /** Sends a call with `validateOnly`, checks that all tables are unchanged, and returns the reply. */
   async function dryRun(party: DevParty, method: string, name: string, body?: unknown): Promise<Reply> {
     const before = await stored(exchange);
     const reply = await exchange.call(party.token, method, `/v2alpha/${name}?validateOnly=true`, body);

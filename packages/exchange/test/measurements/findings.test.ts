@@ -52,7 +52,7 @@ function fault(title: string, code: Fault['code'], fields: string[], call: Fault
   return { title, code, fields, call };
 }
 
-/** Creates a measurement for one provider with this spec. */
+/** Returns a function that creates a measurement with this spec for one provider. */
 const withSpec = (spec: (acme: DevParty) => Uint8Array | object) => (exchange: TestExchange) => {
   const { acme, streamly } = castOf(exchange);
   const given = spec(acme);

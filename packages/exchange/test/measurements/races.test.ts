@@ -52,7 +52,10 @@ afterAll(async () => {
   expect(ailments).toEqual([]);
 });
 
-/** Sends a request to server `at`, with the token that this server issued to the party, because issuers differ. */
+/**
+ * Sends a request to server `at`, modulo the number of servers. Uses the token that this server issued to the party,
+ * because each server has its own issuer.
+ */
 async function call(at: number, who: DevParty, method: string, path: string, body?: unknown): Promise<Reply> {
   const server = servers[at % servers.length]!;
   const { measurementConsumers, dataProviders } = server.dev;
@@ -83,7 +86,7 @@ interface Open {
   requisitions: { name: string; etag: string }[];
 }
 
-/** Creates a measurement at one server and reads it at the other. */
+/** Creates a measurement at one server and reads its requisitions at the other. */
 async function openMeasurement(at: number, of: DevParty[]): Promise<Open> {
   const created = await call(
     at,

@@ -50,8 +50,9 @@ const timeline = async (party: DevParty, name: string): Promise<Transition[]> =>
 const requestIdOf = (reply: Reply) => reply.headers.get('x-request-id');
 
 /**
- * Creates a measurement of two providers. Returns its name, its requisitions as their providers see them, the names of
- * these requisitions for the consumer, and the ID of the request that created the measurement.
+ * Creates a measurement of two providers. Returns the name of the measurement, and the ID of the create request as
+ * `call`. Also returns the two requisitions as the providers see them (`own`), and the names that the consumer sees for
+ * these requisitions (`views`).
  */
 async function begin(request: object = measurementRequest(acme, [streamly, chirper])) {
   const created = await post(exchange, acme, `${acme.name}/measurements`, request);

@@ -1,16 +1,16 @@
 /**
- * Readers that read measurements while other callers change them, and record every combination of states that must not
- * occur.
+ * Readers for tests in which other callers change measurements. The readers read these measurements repeatedly, and
+ * record every combination of states that must not occur.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reply } from '@measurement-exchange/testkit/exchange';
 
-/** Reads one measurement or list by path, or a batch by names. */
+/** Reads the measurement or the list at `path`. If `names` is set, reads these measurements as a batch instead. */
 type Read = (path: string, names?: string[]) => Promise<Reply>;
 
 /**
- * The number of newest measurements to read. The tests change at most 16 measurements at a time, so all of these are
- * read.
+ * The number of newest measurements to read. The tests change at most 16 measurements at a time, so the readers see
+ * every measurement that is being changed.
  */
 const RECENT = 20;
 
@@ -68,8 +68,9 @@ interface Measurement {
 }
 
 /**
- * Returns what is wrong with a direct measurement, for which three rules hold. It has results only in state SUCCEEDED,
- * and a failure only in state FAILED. No reader ever sees it in state COMPUTING.
+ * Returns a message if a direct measurement breaks one of three rules. The measurement has one result for each provider
+ * in state SUCCEEDED, and no results in other states. It has a failure in state FAILED, and only then. No reader ever
+ * sees the state COMPUTING.
  */
 function measurementWrongs({ name, state, dataProviders, results = [], failure }: Measurement): string[] {
   const right =
@@ -85,7 +86,7 @@ interface Requisition {
   measurementState: string;
 }
 
-/** Returns what is wrong with the states of the requisitions, given the state of their measurement. */
+/** Returns a message if the states of the requisitions do not fit the state of their measurement. */
 function requisitionWrongs(list: Requisition[]): string[] {
   const states = list.map(({ state }) => state);
   const count = (state: string) => states.filter((s) => s === state).length;

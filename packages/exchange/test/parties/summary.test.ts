@@ -28,7 +28,7 @@ const counts = (states: { state: string; count: number }[]) =>
 const attentionTo = ({ attention }: PartySummary, name: string) =>
   attention.filter((one) => one.name === name);
 
-/** Returns the summary this many hours from now, when all parties are online. */
+/** Returns the summary that a party would get this many hours from now if all parties were online then. */
 function summaryIn(hours: number, { name: path }: { name: string }): Promise<PartySummary> {
   const { db, clock } = replica(hours);
   const lastSeen = Object.assign(new LastSeen(), { latest: () => clock() });

@@ -157,7 +157,7 @@ describe.skipIf(account === undefined)(title, () => {
       const reply = await call(boss, 'PATCH', `${url}/v2alpha/duchies/worker`, { endpoint });
       expect(reply.status, reply.text).toBe(status);
     }
-    // Create and change a population, because the serving role must be able to write all of its tables.
+    // Create and change a population, because the serving role must be able to write all tables of populations.
     const population = `${url}/v2alpha/populations`;
     const body = { vidRanges: [{ start: 1, end: 9 }], modelLines: ['a'], default: true };
     expect((await call(boss, 'POST', `${population}?populationId=all`, body)).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Test helpers: valid settings, changes of one setting at a time, and tables of rejected settings. */
+/** Test helpers: valid settings, the problems of changed settings, and functions that define a test for each case. */
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { type Config, loadConfig } from '../../src/config/config.ts';

@@ -43,7 +43,9 @@ const partyOf = (at: number, role: Role): DevParty => {
   return (role === 'consumer' ? measurementConsumers : dataProviders)[0]!;
 };
 
-/** Sends a request with the token that this server issued to the party, because each server has its own issuer. */
+/**
+ * Sends a request to server `at`, with the token that this server issued to the party. Each server has its own issuer.
+ */
 async function call(at: number, role: Role, method: string, path: string, body?: unknown): Promise<Reply> {
   const { name, token } = partyOf(at, role);
   const reply = await servers[at]!.call(token, method, `/v2alpha/${name}/${path}`, body);

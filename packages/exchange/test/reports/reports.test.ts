@@ -78,7 +78,7 @@ describe('a report', () => {
     }
     await ok(remove(exchange, acme, name));
     expect(errorOf(await send(reportRequest(), '?reportId=spring'))).toMatch('REPORT_ALREADY_EXISTS');
-    // Another consumer can use the same ID, because IDs belong to one consumer. A consumer therefore does not learn
+    // Another consumer can use the same ID, because each consumer has its own IDs. A consumer therefore does not learn
     // which IDs other consumers use.
     const other = await createReport(exchange, globex, [], '?reportId=spring');
     expect(other.name).toBe(`${globex.name}/reports/spring`);

@@ -35,7 +35,7 @@ beforeAll(() => {
 
 type Requisition = Reply['json'];
 
-/** Creates a measurement. Returns it with each provider's own view of its requisition. */
+/** Creates a measurement. Returns the measurement, and its requisitions as their providers see them. */
 async function begin(providers: DevParty[] = [streamly, chirper]) {
   const measurement = await createMeasurement(exchange, acme, providers);
   const requisitions: Requisition[] = [];

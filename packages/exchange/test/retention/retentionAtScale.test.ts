@@ -1,6 +1,6 @@
 /**
- * Tests the retention job with thousands of measurements, several replicas, and concurrent requests, and the database
- * rights that only this job has.
+ * Tests the retention job with thousands of measurements, several replicas, and concurrent requests. Also tests which
+ * removals the database allows, and which it denies.
  */
 import { timestampOf } from '@measurement-exchange/contract';
 import { loadMeasurements } from '@measurement-exchange/testkit/bulk';

@@ -37,7 +37,7 @@ afterAll(async () => {
   expect(await world.exchange.stop()).toEqual([]);
 });
 
-/** Returns the callers of the REST tests. Adds callers with client certificates and API keys. */
+/** Returns the callers of the REST tests, callers with client certificates or API keys, and a stranger. */
 async function castCallers({ exchange, callers: byToken }: World): Promise<RpcCaller[]> {
   const { acme, globex, streamly, chirper } = castOf(exchange);
   const certified = [acme, streamly, chirper].map((party): RpcCaller => {

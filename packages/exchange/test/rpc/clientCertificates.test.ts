@@ -66,7 +66,7 @@ function identityOf({ pem, keys }: Issued) {
   };
 }
 
-/** Reads a list that only this party is allowed to read. */
+/** Reads, with the client certificate of `caller` and these headers, a list that only `party` is allowed to read. */
 function call(caller: Issued | undefined, party: { name: string }, headers: Record<string, string> = {}) {
   const options = { identity: caller && identityOf(caller), headers };
   return party.name.startsWith('dataProviders/')

@@ -30,7 +30,7 @@ import {
 
 const exchange = useExchange({ rate: UNLIMITED });
 
-/** Returns a random generator. The name of the failing test contains its seed. */
+/** Returns a generator that draws the same numbers for the same seed, so that a failed test can be repeated. */
 function randomOf(seed: number) {
   let state = seed + 1;
   const below = (n: number) => {

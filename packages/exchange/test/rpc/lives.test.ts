@@ -58,7 +58,10 @@ describe.each([
     };
   });
 
-  /** The operator creates a party and trusts its root by REST, because the public API has no RPCs for that. */
+  /**
+   * Onboards a party as the operator: creates the party, trusts its root, and registers its certificate and key. The
+   * first two steps use REST, because the public API has no RPCs for them.
+   */
   async function letIn(collection: string, idParameter: string): Promise<Newcomer> {
     const name = `${collection}/life-${id}`;
     const { root, ...keys } = await createIdentity({
@@ -100,7 +103,7 @@ describe.each([
     return party;
   }
 
-  /** The party changes its certificate and its encryption key, and revokes the earlier certificate. */
+  /** Changes the certificate and the encryption key of the party, and revokes the earlier certificate. */
   async function changeKeys({ party, root, client }: Newcomer): Promise<StockParty> {
     const { name } = party;
     const keys = await createIdentity({ party: name, commonName: name, now: Date.now(), days: 30, root });

@@ -16,8 +16,8 @@ async function waiting(): Promise<number> {
 }
 
 /**
- * Makes the exchange process concurrent requests in this order. Locks the row that `query` selects, and unlocks the row
- * when all requests wait for it. Sends each request only after the previous request has begun to wait.
+ * Makes the exchange process concurrent requests in the order of `requests`. Locks the row that `query` selects, and
+ * unlocks the row when all requests wait for it. Sends each request only after the previous request has begun to wait.
  */
 async function inOrder(query: string, id: string, requests: (() => Promise<unknown>)[]): Promise<void> {
   const holder = new pg.Client({ connectionString: exchange.database.url });

@@ -42,7 +42,7 @@ describe('a party', () => {
       publicKey: { message: anyPack(specs.EncryptionPublicKeySchema, keyOf(acme)) },
     });
 
-    // Adding another certificate to the party does not change which certificate its public key names.
+    // Adding another certificate does not change `certificate`, which is the one that signed the public key.
     const { x509Der } = await newCertificate();
     await ok(post(exchange, streamly, `${streamly.name}/certificates`, { x509Der }));
     expect(await dataProviders(acme).getDataProvider({ name: streamly.name })).toEqual(provider);

@@ -27,7 +27,7 @@ const exchange = useExchange();
 const measurementsOf = ({ token }: DevParty) => clientOf(exchange.dev, Measurements, { token });
 const requisitionsOf = ({ token }: DevParty) => clientOf(exchange.dev, Requisitions, { token });
 
-/** Creates a measurement of Acme and returns its requisition as the provider lists it. */
+/** Creates a measurement of Acme. Returns the measurement, and its requisition as the provider lists it. */
 async function begin(provider: DevParty, nonce = 1n) {
   const { acme } = castOf(exchange);
   const measurement = await measurementsOf(acme).createMeasurement(

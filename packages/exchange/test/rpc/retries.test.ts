@@ -1,6 +1,6 @@
 /**
- * Tests how clients of the public reference system retry calls that failed with UNAVAILABLE because a proxy cut the
- * connection, and lists whose pages were too large for the client.
+ * Tests how clients of the public reference system retry. They repeat calls that failed with UNAVAILABLE because a
+ * proxy cut the connection. If a page of a list is too large for the client, they request a smaller page.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { useExchange } from '@measurement-exchange/testkit/exchange';
@@ -48,7 +48,10 @@ class CuttingProxy {
     this.address = `127.0.0.1:${(this.server.address() as { port: number }).port}`;
   }
 
-  /** Sends a call and cuts it off. `isDone` returns whether the exchange has stored the result of the call. */
+  /**
+   * Sends a call and cuts it off. Returns the code and the response that the client receives after its retries.
+   * `isDone` returns whether the exchange has stored the result of the call.
+   */
   async cutOff(
     client: StockClient,
     when: 'before' | 'after',

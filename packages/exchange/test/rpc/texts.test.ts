@@ -1,6 +1,6 @@
 /**
- * Tests that every API rejects text with NUL characters, because PostgreSQL cannot store them. REST rejects NUL
- * anywhere in JSON.
+ * Tests that gRPC services reject text with NUL characters, because PostgreSQL cannot store them. REST rejects NUL
+ * characters anywhere in JSON.
  */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {

@@ -1,6 +1,6 @@
 /**
- * Tests deliveries to a receiver that uses the Standard Webhooks library, while it is slow, failing, unreachable, and
- * reachable again.
+ * Tests deliveries to a receiver that uses the Standard Webhooks library. The receiver is slow, failing, unreachable,
+ * or reachable again.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,7 +35,7 @@ import {
 
 const DELIVERIES = rounds(10_000, 100);
 const VERSIONS = 5;
-/** A long timeout for busy machines. The tests themselves never wait this long. */
+/** The timeout of each wait. It is this long only for busy machines. Usually, a wait ends much sooner. */
 const PATIENCE_MS = 50_000 + 20 * DELIVERIES;
 
 const UNLIMITED_WEBHOOKS = { deniedNetworks: [], perSecond: 1e6, partyPerSecond: 1e6 };

@@ -17,7 +17,7 @@ export interface Receiver {
   url: string;
   /** The secrets that the receiver accepts. */
   secrets: string[];
-  /** The verified events, in order. */
+  /** The verified events that got a status below 300, in the order of their responses. */
   received: Received[];
   /** The number of requests that failed verification. */
   forged: number;

@@ -221,7 +221,7 @@ it('later versions of a resource wait for its failed delivery, and other resourc
   await taken(2);
   await log('a', 1, 3);
   await log('b', 1);
-  // Postpone the deliveries before the webhook is made due, because the deliverer then runs by itself.
+  // Postpone the deliveries before the webhook is due, because the deliverer runs by itself once the webhook is due.
   await query(`UPDATE webhook_deliveries SET next_attempt_time = now() + interval '1 hour'`);
   await until(isFree);
   const [{ attempts }] = (await deliveries()) as [{ attempts: number }];

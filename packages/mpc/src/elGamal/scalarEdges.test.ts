@@ -1,6 +1,6 @@
 /**
- * Calls every function that takes a scalar with scalars near 0 and near the group order n. Each call must return the
- * right point or reject the scalar.
+ * Tests every function that takes a scalar. The tested scalars are near 0 or near the group order n, or are 2^256 − 1.
+ * Each call must return the right result or reject the scalar.
  */
 import { isStress } from '@measurement-exchange/testkit/rounds';
 import { p256 } from '@noble/curves/nist.js';
@@ -46,7 +46,7 @@ function after(work: () => void, ...results: (typeof p)[]): Buffer {
   return bytes;
 }
 
-/** Loads the ciphertext (A, B), does the work, and returns the ciphertext. */
+/** Loads the ciphertext (A, B), does the work, and returns the changed ciphertext. */
 function afterwards(work: () => void): Buffer {
   batch.load(CIPHERTEXT, 1);
   work();

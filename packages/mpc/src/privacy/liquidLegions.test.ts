@@ -9,7 +9,7 @@ import {
 const NARROW = { decayRate: 12, maxSize: 100_000 };
 const WIDE = { decayRate: 5.6, maxSize: 1_000_000 };
 
-/** Computes Ei(−x) for x > 0 by a series if x is small, and by a continued fraction otherwise. */
+/** Computes the exponential integral Ei(−x) for x > 0: by a series if x < 1, otherwise by a continued fraction. */
 function ei(x: number): number {
   if (x < 1) {
     let sum = 0.5772156649015329 + Math.log(x);

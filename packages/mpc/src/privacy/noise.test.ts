@@ -33,8 +33,8 @@ describe.each<[NoiseMechanism, Params, bigint]>([
     const mean = draws.reduce((sum, x) => sum + Number(x), 0) / DRAWS;
     const empirical = draws.reduce((sum, x) => sum + Number(x) ** 2, 0) / DRAWS;
     expect(Math.abs(mean)).toBeLessThan(4 * Math.sqrt(variance / DRAWS));
-    // The fourth moment is at most about 6 σ⁴, or 11 σ⁴ for geometric noise with ε = 2.5. The tolerance is therefore
-    // about five standard errors of the sample variance or more, or 3.5 for ε = 2.5.
+    // The fourth moment is at most about 6 σ⁴, but about 11 σ⁴ for geometric noise with ε = 2.5. The tolerance is
+    // therefore at least about five standard errors of the sample variance, but only 3.5 for ε = 2.5.
     expect(Math.abs(empirical / variance - 1)).toBeLessThan(5 * Math.sqrt(5 / DRAWS));
   });
 

@@ -26,7 +26,7 @@ test('bytes after a skip are those of the keystream at the same offset', () => {
   expect(keystream.bytes(20)).toEqual(whole.subarray(200_000));
 });
 
-/** The documented sampling rule, written plainly. */
+/** Draws values by the sampling rule in the comment of `UniformValues`, without optimizations. */
 function uniform(keystream: Keystream, modulus: number, count: number): number[] {
   const bits = Math.ceil(Math.log2(modulus));
   const failure = (2 ** bits - modulus) / 2 ** bits;

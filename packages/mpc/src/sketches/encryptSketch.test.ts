@@ -28,7 +28,7 @@ const key = new ElGamalPublicKey(
 const encrypter = new SketchEncrypter(curve, key, random);
 const batch = new Ciphertexts(curve);
 
-/** Decrypts the registers, and returns the points in hexadecimal. */
+/** Decrypts the ciphertext at byte `at` of each register. Returns the decrypted points in hexadecimal. */
 function decrypted(registers: Uint8Array, stride: number, at: number): string[] {
   const points: string[] = [];
   const bytes = new Uint8Array(curve.capacity * POINT_BYTES);

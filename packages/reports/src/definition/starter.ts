@@ -49,9 +49,11 @@ function uniqueNames(ids: readonly string[]): string[] {
   for (const id of ids) {
     const plain = id.replaceAll(/[^A-Za-z0-9]+/g, '_').slice(0, 30);
     const name = /^[A-Za-z]/.test(plain) ? plain : `p${plain}`;
-    const taken = ['all', ...names];
+    // Names of sets are taken, too (see `setsOf`).
+    const taken = ['all', ...names, ...names.map((other) => `only_${other}`)];
+    const isTaken = (one: string) => taken.includes(one) || names.includes(`only_${one}`);
     let unique = name;
-    for (let n = 2; taken.includes(unique); n++) unique = `${name}_${n}`;
+    for (let n = 2; isTaken(unique); n++) unique = `${name}_${n}`;
     names.push(unique);
   }
   return names;

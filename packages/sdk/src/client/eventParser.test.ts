@@ -56,6 +56,10 @@ it('a field value is read without its first space and may be empty, and unknown 
   ]);
 });
 
+it('a retry that is not a whole number is ignored', () => {
+  expect(parse('retry: soon\n\nretry\n\nretry: -1\n\nretry:5\n\n')).toEqual([{}, {}, {}, { retry: '5' }]);
+});
+
 it('Unicode line separators do not end a line', () => {
   expect(parse('data: "a\u2028b\u2029c\u0085d"\n\n')).toEqual([{ data: '"a\u2028b\u2029c\u0085d"' }]);
 });

@@ -11,7 +11,8 @@ export interface StreamEvent {
 /** The maximum length of an event. The events of an exchange have only a few hundred characters. */
 const MAX_EVENT_LENGTH = 64 * 1024;
 const LINE_END = /\r\n|\r|\n/;
-const FIELD = /^(id|event|data|retry)(?:: ?(.*))?$/s;
+/** `retry` counts only if its value is a whole number. */
+const FIELD = /^(?:(id|event|data)(?:: ?(.*))?|(retry): ?(\d+))$/s;
 
 export class EventParser {
   private rest = '';
@@ -40,7 +41,8 @@ export class EventParser {
     }
     this.length += line.length;
     if (this.length > MAX_EVENT_LENGTH) throw new Error('an event is too long');
-    const [, field, value = ''] = FIELD.exec(line) ?? [];
+    const [, text, textValue, number, numberValue] = FIELD.exec(line) ?? [];
+    const [field, value = ''] = [text ?? number, textValue ?? numberValue];
     if (field === 'data' && this.event.data !== undefined) this.event.data += `\n${value}`;
     else if (field !== undefined) this.event[field as keyof StreamEvent] = value;
     return undefined;

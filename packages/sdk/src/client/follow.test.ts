@@ -110,7 +110,7 @@ it('a follower returns the latest change of each resource, and polls every 30 s 
   const net = follower.next(POLL_MS);
   expect(await within(29_000, net)).toBeUndefined();
   expect(await within(1_000, net)).toBe('poll');
-  // The follower keeps a poll interval above 30 seconds, which is only the minimum interval while the watch works.
+  // While the watch works, 30 seconds is the minimum poll interval, so the follower uses a longer interval unchanged.
   const slow = follower.next(60_000);
   expect(await within(59_000, slow)).toBeUndefined();
   expect(await within(1_000, slow)).toBe('poll');

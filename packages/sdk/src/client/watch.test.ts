@@ -45,8 +45,8 @@ function stream(...pieces: (string | (() => void) | typeof SILENCE)[]): Response
 }
 
 /**
- * Watches changes with these responses. Returns a summary of the requests, changes and pauses. An error after the last
- * response ends the watch.
+ * Watches changes of an exchange that sends the responses in `steps`, and then an error that ends the watch. Returns a
+ * summary of the requests, changes and pauses.
  */
 async function follow(steps: Step[], options: Partial<ClientOptions> = {}) {
   const warnings: string[] = [];

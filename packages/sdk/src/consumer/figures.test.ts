@@ -198,8 +198,8 @@ describe('impressions and durations', () => {
       value: 50_000,
       variance: 800,
     });
-    // The variance is (M X w (1 − w) + 800) / w², with the cap M = 10, the value X = 50,000, and the sample width w =
-    // 1/2.
+    // The variance is (M X w (1 − w) + 800) / w², with the cap M = 10, the value X = 50,000, and the sample width
+    // w = 1/2.
     expect(figures(impressionSpec(0.5), impression()).impressions!.variance).toBe(
       (10 * 50_000 * 0.25 + 800) * 4,
     );

@@ -50,8 +50,8 @@ const anyRequest = fc.oneof(
 );
 
 /**
- * Converts a duration to whole nanoseconds, as in the serialized spec, because a floating-point number of seconds can
- * differ from the original in its last bit.
+ * Converts the cap of watch durations from seconds to whole nanoseconds, which is the precision of the serialized spec.
+ * As a floating-point number of seconds, a decoded cap can differ from the requested cap in the last bit.
  */
 function inNanos(spec: PlainSpec): PlainSpec {
   if (spec.measurementType !== 'DURATION') return spec;

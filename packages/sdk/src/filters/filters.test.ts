@@ -26,6 +26,20 @@ describe('filterProblem', () => {
     ['age > 30)', ['FILTER_SYNTAX', 1, 9, undefined]],
     [`country in [${'1,'.repeat(9000)}1]`, ['FILTER_LIMIT', undefined, undefined, undefined]],
     [`country == '${'x'.repeat(40_000)}'`, ['FILTER_LIMIT', undefined, undefined, undefined]],
+    // Brackets and operators in strings do not count. They do count after the end of each kind of string.
+    [`country == '${'([{+'.repeat(8000)}'`, undefined],
+    ...['"x"', "'\\''", String.raw`r'\'`, String.raw`R"\"`, `'''it's'''`, `"""say "x" """`].flatMap(
+      (string) => [
+        [`country == ${string}`, undefined] as const,
+        [
+          `country == ${string} || ${'('.repeat(250)}true${')'.repeat(250)}`,
+          ['FILTER_LIMIT', undefined, undefined, undefined],
+        ] as const,
+      ],
+    ),
+    ["// it's a comment\nage > 1", undefined],
+    [`// it's\nage > 1${' || age > 1'.repeat(2000)}`, ['FILTER_LIMIT', undefined, undefined, undefined]],
+    [`// ${'x'.repeat(9000)}\nage > 1`, ['FILTER_LIMIT', undefined, undefined, undefined]],
   ] as const)('returns the expected problem, or undefined: case %#', (filter, expected) => {
     const problem = filterProblem(filter, ATTRIBUTES);
     const { code, position, suggestion } = problem ?? {};

@@ -14,6 +14,22 @@ const MAX_SIGNS = 8000;
  */
 const SIGN = /\W/;
 
+/**
+ * A string literal, as the parser reads it. In a raw string, which begins with `r`, a backslash does not escape the quote
+ * after it. A string in three quotes may have several lines.
+ */
+const STRING = new RegExp(
+  [
+    /[rR](?:"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\r\n]*"|'[^'\r\n]*')/,
+    /"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''/,
+    /"(?:\\[\s\S]|[^\\"\r\n])*"|'(?:\\[\s\S]|[^\\'\r\n])*'/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'y',
+);
+const COMMENT = /\/\/[^\r\n]*/y;
+
 /** Parses a filter. Also returns a function that creates errors that point to a position in the filter. */
 export function parseFilter(expression: string): [Parsed, Fail] {
   requireLength(expression);
@@ -40,20 +56,22 @@ const tooDeep = () => new FilterError('FILTER_LIMIT', 'The filter nests too deep
  * Rejects expressions that would take a long time to parse, because they nest deeply or have many operators and spaces.
  */
 function requireShort(expression: string): void {
-  let [quote, depth, signs] = ['', 0, 0];
-  for (let i = 0; i < expression.length; i++) {
-    const character = expression[i]!;
-    if (quote !== '') {
-      if (character === '\\') i++;
-      else if (character === quote) quote = '';
-    } else if (character === "'" || character === '"') quote = character;
-    else if (SIGN.test(character)) {
-      signs++;
+  let [depth, signs] = [0, 0];
+  for (let i = 0; i < expression.length; ) {
+    STRING.lastIndex = COMMENT.lastIndex = i;
+    if (STRING.test(expression)) i = STRING.lastIndex;
+    else if (COMMENT.test(expression)) {
+      // The parser may read a comment many times, as it reads spaces.
+      signs += COMMENT.lastIndex - i;
+      i = COMMENT.lastIndex;
+    } else {
+      const character = expression[i++]!;
+      signs += Number(SIGN.test(character));
       depth += Number('([{'.includes(character)) - Number(')]}'.includes(character));
-      if (depth > MAX_BRACKETS) throw tooDeep();
-      if (signs > MAX_SIGNS)
-        throw new FilterError('FILTER_LIMIT', 'The filter has too many operators and spaces');
     }
+    if (depth > MAX_BRACKETS) throw tooDeep();
+    if (signs > MAX_SIGNS)
+      throw new FilterError('FILTER_LIMIT', 'The filter has too many operators and spaces');
   }
 }
 

@@ -11,7 +11,7 @@ import { type Events, openEvents } from './events.ts';
 import { openPopulation } from './population.ts';
 import type { VerifiedRequisition } from './verify.ts';
 
-/** Person v has v events of v seconds each on July 1: person 1 has one event, person 9 has nine. */
+/** The number of people. Person v has v events of v seconds each on July 1. For example, person 9 has nine events. */
 const PEOPLE = 9;
 let directory: string;
 let events: Events;

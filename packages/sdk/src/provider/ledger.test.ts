@@ -40,7 +40,7 @@ const result = (seed: number): RequisitionResponse => ({
   certificate: 'dataProviders/p/certificates/c',
 });
 const REFUSAL: RequisitionResponse = { refusal: { justification: 'SPEC_INVALID', message: 'no such group' } };
-/** Charges and responds to a requisition, as an agent does. */
+/** Stores the charges of a requisition, and then the response to this requisition, as an agent does. */
 const respond = (requisition: string, response: RequisitionResponse, charges: Charge[]) => {
   ledger.begin(requisition, charges);
   return ledger.commit(requisition, response);

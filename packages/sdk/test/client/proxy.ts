@@ -16,14 +16,15 @@ export interface StreamProxy {
   /** The number of streams that clients have requested so far. `pages` counts the requests for pages. */
   streams: number;
   pages: number;
-  /** The number of streams that the client has not closed. */
+  /** The number of streams whose connection to the client is still open. */
   open: number;
 }
 
 /**
- * Starts the proxy. Calls `treatmentOf` with the number of each stream, counted from 1. If `treatmentOf` returns
- * undefined, the proxy passes the stream on unchanged. Calls `rejectionOf` with the number of each request for a stream
- * or a page. If `rejectionOf` returns a treatment, the proxy uses that treatment instead.
+ * Starts the proxy. `treatmentOf` gets the number of each stream, counted from 1, and returns the treatment of the
+ * stream. `rejectionOf` gets the number of each request for a stream or a page, also counted from 1. If `rejectionOf`
+ * returns a treatment, the proxy uses it instead of the treatment from `treatmentOf`. If neither function returns a
+ * treatment, the proxy passes the response on unchanged.
  */
 export async function startProxy(
   target: string,
@@ -84,7 +85,7 @@ async function* eventsOf(from: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-/** Passes on `count` events, then closes the connection in the middle of the next one. */
+/** Passes on `count` events, and then closes the connection in the middle of the next event. */
 export const cutAfter =
   (count: number): Treatment =>
   async (from, to) => {
@@ -116,14 +117,14 @@ export const endAfter =
     to.end('retry: 5\n\n');
   };
 
-/** Reads the whole response, but passes nothing on. */
+/** Reads the whole response, but passes nothing on. `bufferBody` passes on only the status and the headers. */
 export const buffer: Treatment = (from) => from.resume();
 export const bufferBody: Treatment = (from, to) => {
   begin(from, to).flushHeaders();
   from.resume();
 };
 
-/** Passes the stream on in small pieces with pauses between them, so that no piece has a whole event. */
+/** Passes the stream on in small pieces with pauses between them, so that no piece contains a whole change. */
 export const crumble: Treatment = async (from, to) => {
   begin(from, to);
   for await (const chunk of from) {

@@ -1,4 +1,4 @@
-/** Starts an exchange for the tests of a file, and creates clients of its parties. */
+/** Starts an exchange for the tests of a file, and creates clients for the parties of this exchange. */
 import {
   decode,
   FulfillDirectRequest,

@@ -24,7 +24,10 @@ import {
 
 const SECRET = 'person.id == "the secret filter"';
 
-/** Returns, for each requisition spec that was sent to the exchange, the names of the parties that can decrypt it. */
+/**
+ * Returns the names of the parties that can decrypt the requisition specs sent to the exchange. A party that can
+ * decrypt several of these specs is listed once for each spec.
+ */
 async function readersOf(x: LyingExchange): Promise<string[]> {
   const readers: string[] = [];
   const created = x.log.filter(({ method, path }) => method === 'POST' && path.endsWith('/measurements'));

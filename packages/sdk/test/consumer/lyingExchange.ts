@@ -105,7 +105,7 @@ export interface LyingExchange {
   client(options?: Partial<ClientOptions>): ExchangeClient;
   /** Fulfills the provider's requisition of a measurement correctly. */
   fulfill(measurement: string, provider: string, result: ResultInit): Promise<void>;
-  /** Sets the duchy's result as the only result of a measurement. */
+  /** Stores the duchy's result as the only result of a measurement, and sets the measurement's state to SUCCEEDED. */
   setResult(measurement: string, duchy: string, result: ResultInit): Promise<void>;
   /** Returns a result that this party signed for the measurement, in the form of an entry in `results`. */
   signedResult(measurement: string, party: string, result: ResultInit): Promise<Json>;
@@ -154,8 +154,8 @@ export const failure = (promise: Promise<unknown>) =>
   );
 
 /**
- * Creates the consumer acme, which accepts the given duchies. It trusts either one given root or the root of each
- * party.
+ * Creates the consumer acme. The consumer accepts the given duchies, by default none. It trusts only the root `trusted`
+ * in PEM. If `trusted` is undefined, it trusts the root of each party for that party's certificates.
  */
 export function consumerOf(x: LyingExchange, trusted?: string, duchies?: string[]): Consumer {
   const roots = trusted
@@ -182,7 +182,7 @@ export function idleClock(): Clock {
   };
 }
 
-/** Starts the exchange. Each party has its own root unless `shared` is given. */
+/** Starts the exchange. All parties have the root `shared`. If `shared` is undefined, each party has its own root. */
 export async function startLyingExchange(shared?: Root): Promise<LyingExchange> {
   const parties = new Map<string, Party>();
   const resources = new Map<string, Json>();

@@ -40,7 +40,7 @@ import { type Draw, drawFrom, spoil } from './mutations.ts';
 
 const RUNS = rounds(5000, 30);
 const SEED = Number(process.env.MEX_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32));
-/** Errors that explain the problem. A TypeError or a RangeError would be a crash. */
+/** The names of errors that explain the problem. Any other error, such as a TypeError, is a crash. */
 const EXPECTED = [
   'DataProviderUntrusted',
   'ExchangeError',

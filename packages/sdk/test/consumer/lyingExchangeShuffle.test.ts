@@ -90,8 +90,8 @@ describe('a consumer that opens the result of its duchies', () => {
     expect(dataProviders).toEqual([{ name: STREAMLY }, { name: CHIRPER }]);
     expect(Object.keys(total)).toEqual(['deduplicated']);
     const { reach, ...how } = total.deduplicated!;
-    // For epsilon 0.5 and delta 1e-9, the workers' noise has a standard deviation of 13.157. The aggregator's noise has
-    // the same variance. Everybody is in the sample.
+    // For epsilon 0.5 and delta 1e-9, the noise of both workers together has a standard deviation of 13.157. The
+    // aggregator's noise has the same variance. Everybody is in the sample, so there is no sampling error.
     expect(reach).toMatchObject({ value: 100_000, standardDeviation: expect.closeTo(18.607, 3) });
     expect(how).toEqual({
       noiseMechanism: 'DISCRETE_GAUSSIAN',
@@ -331,7 +331,8 @@ describe('a consumer that creates a measurement for duchies', () => {
 });
 
 it('a consumer rejects a worker that the exchange names as the aggregator after the creation', async () => {
-  // A worker cooperates with the exchange. It signs the result, and the exchange then names it as the aggregator.
+  // A worker cooperates with the exchange. The worker signs the result, and the exchange then names the worker as the
+  // aggregator.
   x.tell(async (e) => {
     if (e.method === 'POST') await x.setResult(e.reply.name, ALPHA, shuffledReach(1n));
     else if (e.reply.protocolConfig) {

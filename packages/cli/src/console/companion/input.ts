@@ -12,7 +12,7 @@ const definition = s.anyJson('A ReportDefinition, which the method checks.');
 export const INPUTS = {
   about: nothing,
   questions: s.object({ names: s.array(s.nameOf('measurement'), { maxItems: MAX_NAMES }) }),
-  searchTitles: s.object({ text: s.text(200, 1), limit: s.optional(s.integer(1, MAX_NAMES)) }),
+  searchTitles: s.object({ text: s.text(200), limit: s.optional(s.integer(1, MAX_NAMES)) }),
   plan: s.object({ request, assumed: s.optional(s.integer(1, Number.MAX_SAFE_INTEGER)) }),
   create: s.object({ request }),
   result: s.object({ name: s.nameOf('measurement') }),

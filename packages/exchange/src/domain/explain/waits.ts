@@ -163,7 +163,7 @@ function requisitionTask(facts: Facts, requisition: RequisitionWithKey): Wait {
     return {
       ...about(facts, provider, resource, since),
       code: 'KEY_CHANGED',
-      detail: `${resource} is encrypted for a key that ${provider} does not publish any more${seen(facts, provider, since)}.`,
+      detail: `${resource} is encrypted for a key that ${provider} does not publish any more${seen(facts, provider)}.`,
       remedy: isOwn
         ? 'Decrypt it with your former key (earlierKeys of the agent), or refuse it with CONSENT_SIGNAL_INVALID.'
         : 'If the provider no longer has the former key, cancel the measurement and create it again with the current one.',
@@ -221,7 +221,7 @@ function taskOf(facts: Facts, { party, resource, since, code, owes, remedy }: Ta
       remedy: 'Ask the operator of the exchange why, and to resume it.',
     };
   }
-  const detail = `${party} ${owes}${seen(facts, party, since)}.`;
+  const detail = `${party} ${owes}${seen(facts, party)}.`;
   if (isPresent(facts, party)) return { ...common, code, detail, remedy };
   const { lastSeen } = common;
   return {
@@ -232,14 +232,15 @@ function taskOf(facts: Facts, { party, resource, since, code, owes, remedy }: Ta
   };
 }
 
-function seen(facts: Facts, party: string, since: Timestamp): string {
-  const { parties, now } = facts;
+function seen(facts: Facts, party: string): string {
+  const { parties, now, aggregate } = facts;
   const lastSeen = parties.get(party)?.lastSeen;
   if (lastSeen === undefined) return ', and was never seen';
   const ago = (time: Timestamp) =>
     `${inWords(Date.parse(now) - Date.parse(time))} ago, on ${shortTime(time)}`;
   if (isBeforeCreation(facts, lastSeen)) {
-    return `, and was not seen since it was created ${ago(since)} (last ${ago(lastSeen)})`;
+    const { createTime } = aggregate.measurement;
+    return `, and was not seen since the measurement was created ${ago(createTime)} (last ${ago(lastSeen)})`;
   }
   return `, and was last seen ${ago(lastSeen)}`;
 }

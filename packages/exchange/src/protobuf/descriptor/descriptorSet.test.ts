@@ -11,7 +11,7 @@ import { type DescriptorSet, MAX_SET_BYTES, readDescriptorSet } from './descript
 
 type FileInit = NonNullable<MessageInitShape<typeof FileDescriptorSetSchema>['file']>[number];
 
-/** Compiles test/protos. This takes 0.1 s, so it runs only when a test needs it. */
+/** Compiles test/descriptors/protos. Compiling takes 0.1 s, so it happens only when a test needs the result. */
 function compile(...flags: string[]): Buffer {
   const bin = (name: string) => fileURLToPath(new URL(name, import.meta.url));
   const buf = bin('../../../../../node_modules/.bin/buf');

@@ -46,7 +46,7 @@ describe('a chain of message types', () => {
           const next = edges.filter(([from]) => from === node).map(([, to]) => longest.get(to)!);
           longest.set(node, 1 + Math.max(0, ...next));
         }
-        // The tail makes the longest chain exactly as long as allowed, or one link too long.
+        // The types `t…` before `n0` make the longest chain exactly as long as allowed, or one type too long.
         for (const [extra, expected] of [
           [0, false],
           [1, true],

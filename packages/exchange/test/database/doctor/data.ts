@@ -139,7 +139,10 @@ export async function addPopulations(db: Database): Promise<void> {
   });
 }
 
-/** Adds a measurement for each state, named after its history. Each has a requisition of TV and one of RADIO. */
+/**
+ * Adds measurements in all states, each named after its history, and the tombstone of a removed measurement. Each
+ * measurement has a requisition of TV and one of RADIO.
+ */
 export async function addMeasurements(db: Database): Promise<void> {
   await addMeasurement(db, 'awaiting');
 
@@ -175,7 +178,10 @@ export async function addMeasurements(db: Database): Promise<void> {
   await db.tx('remove', (tx) => removeMeasurements(tx, ['old'], clock()));
 }
 
-/** Adds a measurement. `protocolConfig` names the duchies of the computation. A config with `workers` is for a ring. */
+/**
+ * Adds a measurement. `protocolConfig` names the duchies of the computation. A config with `workers` is for a ring.
+ * Without a config, the measurement is direct.
+ */
 export async function addMeasurement(
   db: Database,
   id: string,

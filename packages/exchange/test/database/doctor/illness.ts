@@ -1,9 +1,10 @@
-/** Test data: the type of a defect, and SQL that the defects share. */
+/** Test data: the type of a defect, and the resource names and SQL that the defects share. */
 import { BRAND, RADIO, TV } from './data.ts';
 
 /**
- * A defect: its title, the SQL that plants it with triggers, foreign keys and CHECK constraints disabled, the only
- * check that must report it, and the names in the finding.
+ * A defect: its title, the SQL that plants it, the ID of the only check that must report it, and the names in the
+ * finding. The SQL runs while triggers, foreign keys and CHECK constraints are disabled, except for defects of the
+ * schema.
  */
 export type Illness = [title: string, sql: string, check: string, examples: string[]];
 

@@ -1,4 +1,4 @@
-/** Test data: possible defects of a single row of any table, in its values or in its references. */
+/** Test data: possible defects of rows of any table, in their values or in their references. */
 import { BRAND, RADIO, TV } from './data.ts';
 import {
   descriptor,

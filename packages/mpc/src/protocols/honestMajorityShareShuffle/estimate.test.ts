@@ -5,7 +5,7 @@ import { type ShareShuffleSpec, shareShuffleParameters } from './limits.ts';
 
 const REACH_PARAMS = { epsilon: 1, delta: 1e-9 };
 const FREQUENCY_PARAMS = { epsilon: 4, delta: 1e-6 };
-/** The mean noise of both workers together, which is twice the offset. */
+/** The mean noise that both workers together add to a count, which is twice the offset of one worker. */
 const BASELINES = {
   DISCRETE_GAUSSIAN: { reach: 2 * 32, frequency: 2 * 6 },
   GEOMETRIC: { reach: 2 * 49, frequency: 2 * 10 },

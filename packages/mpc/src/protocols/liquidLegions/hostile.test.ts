@@ -115,15 +115,15 @@ test('registers that cancel each other out in a group do not make a stage fail',
     ...{ noiseMechanism: 'NONE' as const, dataProviderCount: 3 },
   };
   const stages = new FrequencyStages(frequencyParameters(spec), pool);
-  // When the last worker sends a register, its index is encrypted only with the aggregator's key.
+  // In a register that the last worker sends, the index is encrypted only with the aggregator's key.
   const last = new ElGamalPublicKey(curve, ring.duchies[2]!.publicKey);
   const register = (index: string, keyAndCount: Uint8Array) =>
     Buffer.concat([encrypted([index], last), keyAndCount, keyAndCount]);
   const one = encrypted(['7']);
   const opposite = one.map((byte, i) => (i % POINT_BYTES === 0 ? byte ^ 1 : byte));
   const message = Buffer.concat([
-    // Mix equal and opposite keys in a group, so that sums or differences are the point at infinity. The register with
-    // the smallest bytes in a group is subtracted from the others.
+    // Mix equal and opposite keys in a group, so that sums or differences are the point at infinity. In each group, the
+    // register that is first in byte order is subtracted from the others.
     ...[one, one, opposite].map((each) => register('together', each)),
     ...[one, opposite, opposite].map((each) => register('together, too', each)),
     ...[one, opposite].map((each, i) => register(`apart ${i}`, each)),

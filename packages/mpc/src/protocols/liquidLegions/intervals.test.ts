@@ -2,8 +2,8 @@
  * Tests how often the 95 % interval of a sketch contains the true reach, and how large the bias of the estimates is.
  * The simulation draws only register counts and the noise of duchies, because encryption changes no count. Stress runs
  * make 2,000 draws for every combination of size, fill, sample and noise, with two to five duchies in turn, and print a
- * table. The standard error of each coverage is then 0.5 %. With MEX_STRESS=20, there are 40,000 draws, and the
- * standard error is 0.1 %.
+ * table. With 2,000 draws, the standard error of each coverage is 0.5 %. With MEX_STRESS=20, there are 40,000 draws,
+ * and the standard error is 0.1 %.
  */
 
 import { liquidLegionsReachInterval } from '@measurement-exchange/sdk';
@@ -117,7 +117,8 @@ function outcomeOf(cell: Cell, sketches: number[]) {
   const [least, most] = [sorted[0]!, sorted.at(-1)! + 1];
   const from = firstThat((count) => read(count).interval[1] >= reach, least, most);
   const to = firstThat((count) => read(count).interval[0] > reach, least, most);
-  // For averages, counts are rounded to a fraction of a standard deviation, so that several draws share one estimate.
+  // For averages, round each count to a multiple of `step`, so that several draws share one estimate. A step is a tenth
+  // of the standard deviation in stress runs, and a third in other runs, but at least 1.
   const step = Math.max(1, Math.floor(deviation / (isStress ? 10 : 3)));
   const figures = counts.map((count) => read(Math.round(count / step) * step));
   const bounded = figures.filter(({ interval }) => Number.isFinite(interval[1]));
@@ -134,9 +135,9 @@ function outcomeOf(cell: Cell, sketches: number[]) {
 }
 
 /**
- * Returns whether the expected number of hit registers is close to 0 or to a full sketch. The noise then often moves
- * the count below 0 or above maxSize. An estimate stays within the range of a sketch, so the estimates are biased
- * (docs/privacy.md).
+ * Returns whether the expected number of hit registers is close to 0 or to maxSize. If it is, the noise often moves the
+ * count below 0 or above maxSize. Such a count gives the smallest or the largest estimate of a sketch, so the estimates
+ * are biased (docs/privacy.md).
  */
 function isAtTheEdge({ size, reach, width }: Cell, noise: number): boolean {
   const registers = registersOf(size, reach * width);
@@ -176,8 +177,8 @@ test.each(SIZES)(
       }
     }
     for (const [epsilon, { draws, covered }] of pooled) {
-      // With few draws, the limit is three standard errors below 95 %. It still detects a coverage of 89 % in more than
-      // 99 of 100 runs.
+      // Outside stress runs, the limit is three standard errors below 95 %. If the true coverage is 89 %, the test
+      // still fails in more than 99 of 100 runs.
       const least = isStress ? 0.94 : 0.95 - 3 * Math.sqrt((0.95 * 0.05) / draws);
       expect(covered / draws, `epsilon ${epsilon}`).toBeGreaterThan(least);
     }
@@ -194,7 +195,10 @@ function errors(values: number[], mean: number, variance: number): number {
   return Math.max(ofMean, ofVariance);
 }
 
-/** The largest distance between two empirical distributions. Chance puts it above 1.95 / √(n/2) once in 1,000 times. */
+/**
+ * Returns the largest difference between the cumulative distributions of two samples. If both samples have n draws from
+ * the same distribution, the difference exceeds 1.95 / √(n/2) by chance once in 1,000 times.
+ */
 function distance(a: number[], b: number[]): number {
   const at = (values: number[], value: number) =>
     values.filter((each) => each <= value).length / values.length;

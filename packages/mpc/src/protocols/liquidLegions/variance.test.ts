@@ -36,7 +36,7 @@ function noiseOf({ noiseMechanism }: Setup, sensitivity: number): MpcNoise {
   return mpcNoise(noiseMechanism, PRIVACY, { workers: DUCHIES, sensitivity });
 }
 
-/** Draws a random sample. Counts the registers that are hit, and the registers with only one key at each frequency. */
+/** Draws a random sample. Counts the registers that are hit and, by frequency, the registers that have only one key. */
 function sketch({ width, samplingIndicatorSize }: Setup, dice: Dice) {
   const { decayRate, maxSize } = SKETCH;
   const keys = new Int32Array(maxSize).fill(-1);

@@ -59,7 +59,7 @@ function world(spec: Partial<World['spec']>, events: Events[]): World {
 
 const truth = ({ spec, events }: World) => unionOf(spec, events);
 
-/** Runs every stage once. The providers' uploads are spread over the duchies. */
+/** Runs all stages of the protocol. The providers' uploads are spread over the duchies. */
 async function run({ spec, events }: World, seeds = Array.from({ length: 12 }, () => dice.seed())) {
   const parameters = frequencyParameters(spec);
   const stages = new FrequencyStages(parameters, pool);

@@ -68,7 +68,7 @@ function world(
   return { spec, events };
 }
 
-/** Counts the registers that a person of any provider hits. */
+/** Counts the registers that are active in the sketch of at least one provider. */
 function union({ spec, events }: World): number {
   const sketches = events.map((one) => reachSketch(spec, one).active);
   return Array.from({ length: spec.maxSize }, (_, i) => i).filter((i) =>
@@ -78,7 +78,7 @@ function union({ spec, events }: World): number {
 
 const newSeeds = () => Array.from({ length: 6 }, () => dice.seed());
 
-/** Runs every stage once. The providers' uploads are spread over the duchies. */
+/** Runs all stages of the protocol. The providers' uploads are spread over the duchies. */
 async function run({ spec, events }: World, seeds = newSeeds()) {
   const parameters = reachOnlyParameters(spec);
   const stages = new ReachOnlyStages(parameters, pool);

@@ -13,7 +13,10 @@ const selected = (name: string, end: number, recordedUntil?: number): SelectedEv
   ...(recordedUntil !== undefined && { recordedUntil: new Date(recordedUntil) }),
 });
 
-/** Returns the event group with missing events and when it counts as complete, or undefined if all are complete. */
+/**
+ * Returns the event group with missing events, and the time at which this event group counts as complete. Returns
+ * undefined if no event group has missing events.
+ */
 function awaited(events: SelectedEvents[], now: number, graceHours?: number) {
   try {
     requireRecorded({ events }, now, graceHours);

@@ -74,7 +74,7 @@ it('the budget report lists spending by consumer and measurement, and possible r
     ...{ references: ['spring'], firstDay: '2026-07-02', lastDay: '2026-07-03', charges: 2 },
     cost: { epsilon: 0.25, delta: 0, rho: 0 },
   });
-  // On day 2, half of the budget is left, which is twice the cost.
+  // On day 2, half of the budget is left, which is twice the cost of the last measurement.
   expect(moreLikeTheLast).toBe(2);
 });
 

@@ -1,11 +1,10 @@
 /** The dialog that fills in the form from an earlier measurement. */
-import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { useTitles } from '../../../companion/useTitles.ts';
 import { A } from '../../../parts/A.tsx';
 import { Icon } from '../../../parts/Icon.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { idOf } from '../../../session/roles.ts';
-import { useSession } from '../../../session/session.ts';
 
 export function EarlierOnes() {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -27,13 +26,8 @@ export function EarlierOnes() {
 }
 
 function Found({ close }: { close: () => void }) {
-  const { companion, principal } = useSession();
   const [text, setText] = useState('');
-  const found = useQuery({
-    queryKey: [principal, 'measurements', 'titles', text],
-    queryFn: ({ signal }) => companion!.searchTitles({ text, limit: 10 }, { signal }),
-    placeholderData: (previous) => previous,
-  });
+  const found = useTitles(text, 10, true);
   return (
     <div className="stack">
       <div className="row between">
@@ -47,6 +41,7 @@ function Found({ close }: { close: () => void }) {
         type="search"
         aria-label="Find by title"
         placeholder="Find by title"
+        maxLength={200}
         value={text}
         onChange={({ target }) => setText(target.value)}
       />
@@ -57,7 +52,7 @@ function Found({ close }: { close: () => void }) {
           <div className="stack tight" onClick={close}>
             {matches.map(({ name, title }) => (
               <A key={name} to={`/new?from=${idOf(name)}`}>
-                <bdi>{title}</bdi>
+                <bdi>{title || idOf(name)}</bdi>
               </A>
             ))}
             {matches.length === 0 && <p className="soft">No measurement has such a title.</p>}

@@ -20,7 +20,10 @@ const PLAN = {
   ...{ findings: [], figures: [], dataProviders: [], warnings: [] },
 } as const;
 
-/** Returns a form with two publishers and a plan without problems. `changes` overrides parts of it. */
+/**
+ * Returns a form with two publishers and a plan without problems. `changes` overrides members of the form, except that
+ * `plan` overrides members of the plan, and `error` is the error of the plan.
+ */
 function askWith(changes: Partial<Ask> & { plan?: object; error?: Error } = {}): Ask {
   const { plan, error, ...others } = changes;
   const picked = [group('streamly'), group('chirper')];
