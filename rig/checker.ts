@@ -32,7 +32,10 @@ export function isLinearizable(operations: readonly Operation[], initial: State)
   const all = operations.map((operation, i) => ({ ...operation, bit: 1n << BigInt(i) }));
   const tried = new Set<string>();
 
-  /** The operations that may come next: those that were called before any remaining operation returned. */
+  /**
+   * `next` has the operations that may come next. They were called before the first of the remaining operations
+   * returned. `left` is the number of remaining operations whose outcome is known.
+   */
   const candidates = (done: bigint) => {
     const rest = all.filter(({ bit }) => (done & bit) === 0n);
     const returned = rest.filter(({ output }) => output !== undefined);

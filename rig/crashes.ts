@@ -14,8 +14,8 @@ export interface Crashes {
    */
   momentMs: () => number;
   /**
-   * Kills processes, and resolves when the service works again. `n` is the number of processes killed so far. Returns
-   * the number of killed processes.
+   * Kills processes, waits until the service works again, and returns the number of processes that it killed. `n` is
+   * the number of processes that were killed before this call.
    */
   crash: (n: number) => Promise<number>;
 }

@@ -43,7 +43,9 @@ export interface Context {
   seed: number;
   random: Random;
   scale: Scale;
-  /** The bug that the exchanges and duchies are started with. The harness is expected to find the bug. */
+  /**
+   * The bug that is planted in the exchanges and duchies. The harness must find this bug. Undefined in a normal run.
+   */
   planted: PlantedBug | undefined;
   progress(done: number, total: number): void;
   /** Saves data that explains a violation as `rig/out/<harness>-<seed>/<file>`. */

@@ -157,8 +157,8 @@ export class Subject {
   }
 
   /**
-   * Translates a response to an output of the model. Adds a violation if no state of the model could produce the
-   * response.
+   * Translates a response to an output of the model. Adds a violation for an error that the output does not show, such
+   * as a wrong nonce, a wrong etag, or a change of an immutable field.
    */
   read(input: Input, response: HttpResponse, violations: Violations): Output {
     if (response.status !== 200) return response.reason;

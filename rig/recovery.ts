@@ -6,7 +6,10 @@ import type { World } from './world.ts';
 
 const LIMIT_MS = 5_000;
 
-/** Returns the milliseconds until a write has succeeded at each of these exchanges. More than 5 s is a violation. */
+/**
+ * Returns the milliseconds until a write has succeeded at each of these exchanges. More than 5 s is a violation. Stops
+ * trying after 20 s.
+ */
 export async function firstSuccess(
   world: World,
   random: Random,

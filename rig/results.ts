@@ -15,7 +15,7 @@ export interface Row extends Outcome {
   seed: number;
   seconds: number;
   endedAt: string;
-  /** With a planted bug: the violation or test that found it. */
+  /** With a planted bug: the violation that shows the bug, or the test that failed. */
   found?: string | undefined;
 }
 

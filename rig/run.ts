@@ -18,7 +18,8 @@ import { emptyTally, shortfalls, TARGETS } from './tally.ts';
 
 /**
  * The number of harnesses that run in parallel. Harnesses often wait for killed processes, so two can share the cores.
- * In a long run each runs alone, so that its figures are not affected. A slice has only a few seconds of work.
+ * In a long run, each harness runs alone, so that no other harness affects its figures. A slice has only a few seconds
+ * of work.
  */
 const AT_ONCE = { slice: 1, short: 2, long: 1 };
 const HARNESS_FAILED = 'The harness itself failed';

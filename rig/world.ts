@@ -45,8 +45,8 @@ export interface World {
   /** Counts that the harness updates. */
   tally: Tally;
   /**
-   * Sends a request. `who` is a party's name or `operator`, and `path` is relative to `/v2alpha/`. A 5xx response other
-   * than 503 and 504 is a violation.
+   * Sends a request to the exchange `exchanges[at]`. `who` is a party's name or `operator`, and `path` is relative to
+   * `/v2alpha/`. A 5xx response other than 503 and 504 is a violation.
    */
   call(at: number, who: string, method: string, path: string, body?: unknown): Promise<Reply>;
   /** Sends an RPC with the same checks as `call`. `work` must return the response in the form of REST. */

@@ -94,7 +94,7 @@ export function staleFiles(root: string, files: Files): string[] {
   return [...changed.map(([path]) => path), ...leftOver].sort();
 }
 
-/** Writes a file, or removes it if there is no content. */
+/** Writes a file, or removes it if `content` is undefined. */
 export function write(root: string, path: string, content: string | undefined): void {
   const file = join(root, path);
   if (content === undefined) {

@@ -49,7 +49,10 @@ export const PACKAGES = [
   'console',
   'cli',
 ];
-/** The files that the console serves, which Vite builds. A list in the same folder has the SHA-256 of each file. */
+/**
+ * The folder with the files that the console serves. Vite builds them. A list in the folder has the SHA-256 of each
+ * file.
+ */
 const WEB = join('dist', 'web');
 
 if (import.meta.main) {

@@ -131,7 +131,10 @@ interface Story {
   report(violations: Violations): void;
 }
 
-/** Sends data that is shared between a few parties. Each mark has a list of parties that are allowed to read it. */
+/**
+ * Sends data that only a few parties are allowed to read. Each mark in the data has a list of these parties. The
+ * returned story finds responses that show a mark to another party.
+ */
 async function tellStory(world: World, secrets: Secrets, random: Random): Promise<Story> {
   const [acme] = world.consumers;
   const [streamly, chirper] = world.providers;

@@ -132,7 +132,10 @@ class Fuzzer {
     await Promise.all(Array.from({ length: CONNECTIONS }, one));
   }
 
-  /** Sends the request of a plan, and the requests that follow from it. */
+  /**
+   * Sends the request of a plan and, if the response has the status 200, its follow-up requests. Returns the problems
+   * of all these requests.
+   */
   private async play(plan: Plan): Promise<Played> {
     const sent = build(plan, this.state, this.material);
     const { response, problems } = await this.send(sent);
@@ -182,8 +185,9 @@ class Fuzzer {
   }
 
   /**
-   * Tries smaller plans, at most SHRINKS in total. A plan that fails in the same way becomes the next plan to make
-   * smaller. Returns the outcome of the last plan that failed in the same way.
+   * Tries smaller plans, at most SHRINKS in total. If a plan leads to a finding of the same kind, the next plans are
+   * smaller forms of that plan. Returns the outcome of the last plan with such a finding, or `first` if no smaller plan
+   * has one.
    */
   private async shrink(value: Value<Plan>, first: Played, kind: string): Promise<Played> {
     let smallest = first;

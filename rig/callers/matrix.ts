@@ -191,8 +191,8 @@ class Matrix {
 }
 
 /**
- * Compares the times in which requests for an existing and for an absent measurement of another consumer are denied.
- * The result is only reported, because times vary on a busy machine.
+ * Measures how long the exchange takes to deny requests for an existing measurement of another consumer, and requests
+ * for an absent one. The times are only reported, because they vary on a busy machine.
  */
 async function compareTimes({ callers, holdings }: Cast, line: Line, pairs: number): Promise<string> {
   const stranger = callers.find(({ title }) => title === 'measurementConsumers/globex')!;

@@ -148,8 +148,8 @@ function slowBody(world: World): string {
 }
 
 /**
- * Opens `count` connections. Each sends `first`, and then sends `drip` again and again, every half second or more
- * often.
+ * Opens `count` connections for `seconds` seconds. Each connection sends `first`, and then `drip` at least every half
+ * second. If `drip` is undefined, the connection sends nothing after `first`.
  */
 async function hold(
   world: World,

@@ -107,7 +107,10 @@ async function ask(line: Line, url: string, sent: Sent): Promise<Reply> {
   return send(url, request);
 }
 
-/** A valid token in the wrong place, or two valid tokens, must be rejected. */
+/**
+ * Sends a valid token in wrong places, and in two Authorization headers. The exchange must reject each of these
+ * requests.
+ */
 async function tryMisplaced({ violations, exchanges }: World, line: Line, issuer: Issuer): Promise<void> {
   const token = good(issuer);
   const { url } = exchanges[0]!;

@@ -31,7 +31,10 @@ export interface Truth {
   shares: number[];
 }
 
-/** Counts each person once over all providers. */
+/**
+ * Returns the true figures of all providers together. A person that several providers reached counts once, with the sum
+ * of the frequencies.
+ */
 export function truthOf(audiences: Audience[]): Truth {
   const total = new Map<number, number>();
   for (const audience of audiences) {

@@ -15,7 +15,7 @@ export interface DuchyOptions extends Omit<ProcessOptions, 'what'> {
   /** For example `duchies/alpha`. */
   name: string;
   role: DuchyRole;
-  /** The folder with the duchy's settings, and its keys in `identity`. */
+  /** The folder with the duchy's settings. The duchy's keys are in the subfolder `identity`. */
   folder: string;
   endpoint: string;
   databaseUrl: string;

@@ -14,9 +14,9 @@ export interface StoredFact {
   what: string;
   /** The sender or the receiver of a message: another duchy, or `exchange`. Empty for uploads and secrets. */
   peer: string;
-  /** A digest of the signed bytes and their data. */
+  /** A digest of the signed message and its data, which is equal at the sender and the receiver. Empty for secrets. */
   content: string;
-  /** A digest of the stored row and its chunks. */
+  /** A digest of the stored row and its chunks, which must never change. */
   bytes: string;
   /** True for a sent message that its receiver has acknowledged. False for all other rows. */
   acknowledged: boolean;
@@ -60,7 +60,7 @@ const COMPUTATIONS = `
          coalesce(extract(epoch FROM clock_timestamp() - lease_until) * 1000, 0)::float8 AS "abandonedMs"
     FROM computations`;
 
-/** Reads the facts that a duchy stored about all computations except those in `except`. */
+/** Reads the facts that a duchy stored, without those about the computations whose IDs are in `except`. */
 export async function duchyFacts(duchy: Duchy, except: string[]): Promise<DuchyFacts> {
   const [stored, computations] = await Promise.all([
     duchy.query(`${STORED} WHERE computation <> ALL($1)`, [except]),
@@ -80,7 +80,10 @@ export interface FulfilledFact {
   duchy: string;
 }
 
-/** Reads the requisitions that are fulfilled according to the exchange. */
+/**
+ * Reads the requisitions that, according to the exchange, were fulfilled through a duchy. Skips the requisitions of the
+ * measurements whose IDs are in `except`.
+ */
 export async function fulfilledFacts(postgres: Postgres, except: string[]): Promise<FulfilledFact[]> {
   const rows = await postgres.query(
     `SELECT measurement AS computation, provider || '/requisitions/' || id AS requisition, fulfilling_duchy AS duchy

@@ -1,4 +1,4 @@
-/** Computes the figures of the union of all providers' sketches, without encryption. */
+/** Combines the sketches of all providers without encryption, and computes the reach and the frequency shares. */
 import type { LiquidLegionsConfig } from '@measurement-exchange/contract';
 import { FrequencySketch } from '@measurement-exchange/mpc/protocols/liquidLegionsV2/provider';
 import { DESTROYED, estimatePeople } from '@measurement-exchange/mpc/sketches';

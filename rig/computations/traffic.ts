@@ -50,7 +50,10 @@ export class ComputationTraffic {
     this.lanes = Array.from({ length: LANES }, (_, i) => this.lane(random.fork(`lane ${i}`)));
   }
 
-  /** Waits for the running computations, unless `atOnce` is true. */
+  /**
+   * Starts no more measurements, and waits for the running ones. If `atOnce` is true, gives up the running ones
+   * instead.
+   */
   async stop({ atOnce }: { atOnce: boolean }): Promise<void> {
     this.stopping.abort();
     if (atOnce) this.givingUp.abort();

@@ -122,8 +122,8 @@ export class Witness {
       }
     }
     this.requireUploads(fulfilled, look.facts);
-    // All duchies are read at about the same time, but not atomically. The counterpart of a message that was found in
-    // the last look must therefore be present in this look.
+    // All duchies are read at about the same time, but not atomically. Therefore, check only that each message of the
+    // previous look has its counterpart in this look.
     if (this.before !== undefined) this.requireCounterparts(this.before.facts, look.facts);
     this.before = look;
     this.looks++;
@@ -263,7 +263,10 @@ export class Witness {
     }
   }
 
-  /** The doctor must find no errors in the databases of the duchies, and no warnings when everything has ended. */
+  /**
+   * Runs the doctor on the duchies' databases. It must find no errors. If `hasEnded` is true, it must find no warnings
+   * either.
+   */
   async examine({ hasEnded }: { hasEnded: boolean }): Promise<void> {
     for (const duchy of this.world.duchies) {
       const owner = { duchy: duchy.name, secretsKey: await duchy.secretsKey() };

@@ -115,7 +115,10 @@ function partiesOf({ exchanges }: World, parties: World['consumers']) {
 
 const folderOf = ({ home }: World, name: string) => join(home, name.replace('/', '-'));
 
-/** Each duchy makes its keys, and the operator registers its certificate. Returns the root certificates. */
+/**
+ * Makes the keys of each duchy, and registers each duchy's certificate as the operator. Returns the PEM root
+ * certificates by duchy.
+ */
 async function makeIdentities(world: World): Promise<Record<string, string>> {
   const operator = operatorOf(world);
   const made = NAMES.map(async (name) => {

@@ -37,7 +37,10 @@ export function changesIn(truth: Truth): number {
   return [...truth.values()].reduce((sum, versions) => sum + versions.length, 0);
 }
 
-/** Only changes of measurements and requisitions are compared, because other resources do not change here. */
+/**
+ * Returns true for a change of a measurement or a requisition. Only these changes are compared, because other resources
+ * do not change here.
+ */
 export function isStep({ kind }: Change): boolean {
   return kind === 'MEASUREMENT' || kind === 'REQUISITION';
 }

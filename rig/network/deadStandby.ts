@@ -16,9 +16,10 @@ const LONGEST_MS = 12_000;
 const CANARY_WRITES = 5;
 
 /**
- * A write must end at the exchange's deadline with 503 or 504. The exchange must drop its connection instead of
- * canceling the COMMIT, because a canceled COMMIT becomes visible although the standby does not have it. When the
- * standby is back, each write must exist exactly once. Returns how long each write took to end.
+ * Sends a write to each exchange while the standby does not respond. Each write must end at the exchange's deadline
+ * with 503 or 504. At the deadline, the exchange must close its database connection and not cancel the COMMIT. A
+ * canceled COMMIT becomes visible although the standby does not have the write. When the standby is back, each write
+ * must exist exactly once. Returns how long each write took to end, in milliseconds.
  */
 export async function outliveDeadStandby(
   world: World,
@@ -53,8 +54,8 @@ export async function outliveDeadStandby(
 }
 
 /**
- * If an operator cancels a COMMIT that waits for the standby, PostgreSQL reports success with a warning that the
- * standby may not have it. The exchange must not acknowledge such a write.
+ * Cancels a COMMIT that waits for the standby, as an operator could do. PostgreSQL then reports success, with a warning
+ * that the standby may not have the write. The exchange must not acknowledge such a write.
  */
 export async function outliveCancel(world: World, random: Random, pair: Pair): Promise<void> {
   const made = draft(world, random);
@@ -75,8 +76,8 @@ export async function outliveCancel(world: World, random: Random, pair: Pair): P
 }
 
 /**
- * Checks that the rig can detect a loss: without waiting for the standby, a failover loses writes. If the rig did not
- * see this loss, the earlier failovers would prove nothing.
+ * Checks that the rig can detect a loss: if COMMITs do not wait for the standby, a failover loses writes. If the rig
+ * did not see this loss, the earlier failovers would prove nothing.
  */
 export async function loseWithoutStandby(world: World, random: Random, pair: Pair): Promise<void> {
   await pair.desynchronize();

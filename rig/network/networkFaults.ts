@@ -71,8 +71,8 @@ async function leadCallers(
 }
 
 /**
- * A world that measures the longest request that began during a fault of the database link. The callers' link works at
- * that time, so the exchange responds to each of these requests.
+ * A world that measures the duration of the longest request that began during a fault of the database link. The
+ * callers' link works at that time, so the exchange responds to each of these requests.
  */
 interface Timed extends World {
   disturbed: LinkName | undefined;

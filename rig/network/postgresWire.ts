@@ -1,9 +1,10 @@
 /**
- * The part of PostgreSQL's protocol ("Frontend/Backend Protocol" in its manual) that is needed to detect a COMMIT: a
- * simple Query, or Execute of a portal that was bound to a parsed COMMIT, and the CommandComplete that confirms it.
+ * The part of PostgreSQL's protocol ("Frontend/Backend Protocol" in its manual) that is needed to detect a COMMIT. A
+ * client asks for a COMMIT with a Query message, or with an Execute message for a portal that was bound to a parsed
+ * COMMIT. The server confirms the COMMIT with a CommandComplete message.
  */
 
-/** Whole messages, or a part of a stream that is not parsed. */
+/** One or more whole messages. In a stream that is not parsed, a piece is any part of the stream. */
 export interface Piece {
   bytes: Buffer;
   /** To the server: whether the bytes ask for a COMMIT. To the client: whether they confirm a COMMIT. */

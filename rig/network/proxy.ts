@@ -43,8 +43,8 @@ export class ChaosProxy {
   }
 
   /**
-   * Starts the fault on the fraction `share` of the connections. Connections that begin during the fault have the fault
-   * with the same probability, unless the fault is `halfOpen`.
+   * Starts the fault on the fraction `share` of the connections. A connection that begins during the fault gets the
+   * fault with the same probability. Connections that begin during a `halfOpen` fault do not get the fault.
    */
   async impose(fault: Fault, share = 1): Promise<void> {
     this.fault = fault;

@@ -16,7 +16,7 @@ export interface TestOutcome {
   why?: string;
 }
 
-/** The report of a run about the bug that was planted in it. */
+/** The report of a run with one planted bug. */
 export interface Report {
   /** The files that were loaded with the bug in them. */
   planted: string[];

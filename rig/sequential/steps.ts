@@ -23,7 +23,7 @@ export interface Real {
 
 export type Command = fc.AsyncCommand<Model, Real>;
 
-/** The measurement of a command (`nth`), and the exchange that it calls (`at`). */
+/** The random choices of a command: the measurement that it uses (`nth`), and the exchange that it calls (`at`). */
 export interface Choice {
   nth: number;
   at: number;

@@ -153,7 +153,7 @@ function startJobs(duchy: Duchy, { config, only }: StartOptions, owner: string, 
   if (only !== 'mill') {
     jobs.push(new Herald(duchy, { pollMs: config.pollSeconds * 1000 }).run(signal));
     const remove = async () => {
-      await removeBlobs(db, config.keepBlobsForHours);
+      await removeBlobs(db, config.keepBlobsForHours, config.limits.uploadSeconds);
       const removed = await removeComputations(db, config.keepComputationsForDays);
       if (removed > 0) log.info({ removed }, 'ended computations removed');
     };

@@ -36,7 +36,7 @@ it('a waker wakes every job that shares it from its pause', async () => {
 it('a waker does not lose a wake-up during a run that returns false', async () => {
   const waker = new Waker();
   const job = start(waker, async (count) => {
-    // Wake the job after it has looked for work and before it ends. This wake-up must not be lost.
+    // Wake the job after the run has looked for work and before the run ends. This wake-up must not be lost.
     await sleep(1);
     if (count < 20) waker.wake();
     return false;

@@ -18,7 +18,7 @@ const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.
 
 /**
  * These flags replace the flags of the npm package, which would switch off the origin checks that tests need. The
- * sandbox is off, because it needs user namespaces, which many containers do not allow. It also does not work for root.
+ * sandbox is off, because it does not work for root and needs user namespaces, which many containers do not allow.
  * Running without the sandbox is safe, because the browser opens only pages that the product or the tests create.
  */
 const OPTIONS = {

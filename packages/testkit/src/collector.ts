@@ -72,10 +72,7 @@ const all = (fields: Fields, field: number) => (fields.get(field) ?? []).map(fie
 const textOf = (fields: Fields, field: number) => new TextDecoder().decode(fields.get(field)?.[0]);
 const hexOf = (fields: Fields, field: number) => Buffer.from(fields.get(field)?.[0] ?? []).toString('hex');
 
-/**
- * Returns the spans of an ExportTraceServiceRequest. They are in its nested fields resource_spans, scope_spans and
- * spans.
- */
+/** Returns the spans in the nested field `resource_spans.scope_spans.spans` of an ExportTraceServiceRequest. */
 function spansIn(request: Uint8Array): CollectedSpan[] {
   return all(fieldsOf(request), 1).flatMap((resource) => {
     const pid = pidIn(all(resource, 1)[0]!);
@@ -108,8 +105,8 @@ function valueIn(any: Uint8Array): string {
 }
 
 /**
- * Returns the metric names of an ExportMetricsServiceRequest. They are in its nested fields resource_metrics,
- * scope_metrics and metrics.
+ * Returns the names of the metrics in the nested field `resource_metrics.scope_metrics.metrics` of an
+ * ExportMetricsServiceRequest.
  */
 function metricsIn(request: Uint8Array): string[] {
   return all(fieldsOf(request), 1)

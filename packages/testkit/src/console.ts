@@ -153,8 +153,8 @@ export function watchErrors(page: Page): string[] {
 }
 
 /**
- * Opens the console before the tests of this file, and closes it after them. The returned object is filled when the
- * console is open. It stays empty if this machine has no browser.
+ * Opens the console before the tests of the caller's file, and closes it after them. The returned object is filled when
+ * the console is open. It stays empty if this machine has no browser.
  */
 export function useConsole(options: ConsoleOptions = {}): TestConsole {
   const console = {} as TestConsole;

@@ -60,7 +60,7 @@ export const deduplicatedReach = (value: bigint, frequencyVectorSize = 1000n): R
   },
 });
 
-/** Creates a DeduplicatedWorld for the tests of this file. The returned object is filled when the exchange runs. */
+/** Creates a DeduplicatedWorld for the caller's test file. The returned object is filled when the exchange runs. */
 export function useDeduplicatedWorld(): DeduplicatedWorld {
   const computations = useComputations();
   const world = {} as DeduplicatedWorld;

@@ -98,7 +98,7 @@ const SHAPES: Record<string, (dice: Dice) => Uint8Array> = {
   'expanding option': (dice) => expandingOption(dice.size(900_000), dice.of([2, 20, 300, 500, 512]), 'fuzz'),
   'expanding targets': (dice) => expandingTargets(dice.size(1_000_000)),
   'recursive option': (dice) => {
-    // Builds a nested value of `message R { R r = 1; repeated R s = 2; }` for an option, with a random depth.
+    // Build an option value of the type `message R { R r = 1; repeated R s = 2; }` that is nested to a random depth.
     const type = { type: Type.MESSAGE, typeName: '.fuzz.R' };
     let content: Uint8Array = new Uint8Array();
     for (let i = dice.size(3_000); i > 0; i--) {

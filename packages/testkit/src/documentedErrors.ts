@@ -25,8 +25,8 @@ const WITHOUT_ROUTE = new Set([
 ]);
 
 /**
- * Finds logged errors of REST requests that the request's route does not list. Returns one line for each distinct
- * error, such as `createMeasurement: 404 NOT_FOUND DUCHY_NOT_FOUND is not documented`.
+ * Finds logged errors that are undocumented: the route of the failed REST request does not list them. Returns one line
+ * for each distinct error, such as `createMeasurement: 404 NOT_FOUND DUCHY_NOT_FOUND is not documented`.
  */
 export function undocumentedErrors(logs: string[]): string[] {
   const undocumented = logs

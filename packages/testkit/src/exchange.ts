@@ -107,8 +107,8 @@ export async function startExchange(
 }
 
 /**
- * Starts an exchange before the tests of this file or block and stops it after them. The tests fail if `stop` returns
- * errors. The returned object stays empty until the exchange has started.
+ * Starts an exchange before the tests of the caller's file or block and stops it after them. The tests fail if `stop`
+ * returns errors. The returned object stays empty until the exchange has started.
  */
 export function useExchange(overrides: Partial<Config> = {}, prepare?: Prepare): TestExchange {
   const exchange = {} as TestExchange;

@@ -62,8 +62,8 @@ export async function startFakeDuchy(): Promise<FakeDuchy> {
 }
 
 /**
- * A duchy that responds before it has read the upload. It reads the rest before it closes the connection, because
- * closing a connection with unread data resets it, and the client could lose the response.
+ * A duchy that responds before it has read the upload. It reads the rest of the upload before it closes the connection.
+ * Closing a connection with unread data would reset the connection, and the client could lose the response.
  */
 export const replies =
   (status: number, body: string, headers: OutgoingHttpHeaders = {}): Behavior =>
@@ -143,8 +143,8 @@ async function* chunksOf(data: Uint8Array): AsyncGenerator<Uint8Array> {
 
 /**
  * Expands a seed to `count` values below `modulus`, without using the product's code. Each byte of the AES-256-CTR
- * keystream gives one value: its lowest bits, as many as `modulus` − 1 has. Values that are not below `modulus` are
- * skipped.
+ * keystream gives one value: the lowest n bits of the byte, where n is the number of bits of `modulus` − 1. Values that
+ * are not below `modulus` are skipped.
  */
 function expand(seed: Uint8Array, count: number, modulus: number): number[] {
   const cipher = createCipheriv('aes-256-ctr', seed.subarray(0, 32), seed.subarray(32));

@@ -7,8 +7,8 @@ const stress = Number(process.env.MEX_STRESS ?? 0);
 export const isStress = stress > 0;
 
 /**
- * Whether Stryker runs the tests, once for each of thousands of mutants. Tests of the largest inputs are skipped then,
- * because they take seconds, and other tests kill almost all of those mutants.
+ * Whether Stryker runs the tests, once for each of thousands of mutants. If so, tests of the largest inputs are
+ * skipped, because each takes seconds, and other tests kill almost all mutants that the skipped tests would kill.
  */
 export const isMutationRun = process.env.STRYKER_MUTATOR_WORKER !== undefined;
 

@@ -2,7 +2,7 @@
 type Query = (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
 
 /**
- * Each query below returns a column `name`, which sorts the rows, and a column `text`, which is printed. NOT NULL is
+ * Each query returns a column `name`, by which the rows are sorted, and a column `text`, which is printed. NOT NULL is
  * printed with each table's columns, because PostgreSQL before version 18 does not list it as a constraint.
  */
 const TABLES = `

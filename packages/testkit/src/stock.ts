@@ -35,11 +35,11 @@ export interface StockOptions {
   headers?: Record<string, string>;
   /** The address to connect to, if it differs from the exchange's address. */
   address?: string;
-  /** Tries a call up to 5 times if the server is unavailable, as clients of the public reference system do. */
+  /** If true, tries a call up to 5 times if the server is unavailable, as clients of the public reference system do. */
   retries?: boolean;
   /** The largest message that the client accepts. The default is 4 MiB. */
   maxReceiveBytes?: number;
-  /** Uses generated clients of Connect. They ignore `address`, `retries` and `maxReceiveBytes`. */
+  /** If true, uses generated clients of Connect. They ignore `address`, `retries` and `maxReceiveBytes`. */
   isGenerated?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { tink } from '@measurement-exchange/contract';
 
 export const hex = (text: string) => Uint8Array.from(Buffer.from(text.replace(/\s/g, ''), 'hex'));
 
-/** Test vectors of Tink: the keys, and a ciphertext of the plaintext 01 with the context info 02. */
+/** Key pairs from Tink's test vectors. Each `ciphertext` is the byte 01, encrypted with the byte 02 as context info. */
 export const ECIES_VECTOR = {
   keyId: 0x88668866,
   d: hex('C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721'),

@@ -40,7 +40,7 @@ export class Judge {
       compile(Object.values((responses[200] as OpenApiResponse).content)[0]!.schema as JsonSchema);
   }
 
-  /** Returns the violations of a response; most responses have no violations. */
+  /** Returns a description of each rule that the response violates. */
   problemsOf(sent: Built, response: Reply, sentAt: number): string[] {
     const { status } = response;
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);

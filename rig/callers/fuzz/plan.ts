@@ -26,12 +26,12 @@ export interface Plan {
    */
   speaker: { right: boolean; pick: number };
   /**
-   * How to choose the resource in the path. If `known` is true, `pick` selects a resource that the fuzzer knows. If it
-   * is false, or if the fuzzer knows no such resource, the name is of an absent resource.
+   * How to choose the resource in the path. If `known` is true, `pick` selects a resource that the fuzzer knows. If
+   * `known` is false, or if the fuzzer knows no such resource, the path names an absent resource.
    */
   target: { known: boolean; pick: number };
   query: Record<string, unknown>;
-  /** If undefined, the body comes from the operation's template, if it has one. */
+  /** If undefined, the operation's template makes the body. Without a template, the request has no body. */
   body: unknown;
   salt: number;
   twists: Twist[];
@@ -56,7 +56,7 @@ export interface Built extends Draft {
   plan: Plan;
   speaker: Speaker;
   filled: Filled | undefined;
-  /** True if the request comes from a template without twists, and its caller has the right to the operation. */
+  /** True if a template made the body, no twist changes the request, and the caller has the right to the operation. */
   inOrder: boolean;
 }
 

@@ -30,7 +30,7 @@ export const DUCHY_CRASH_BUGS: PlantedBug[] = [
     foundBy: crashes('if mills die'),
   },
   {
-    // With this bug, the receiver has other bytes than its sender stored, and rejects the message when it is sent
+    // With this bug, the receiver gets other bytes than the sender has stored, and rejects the message when it is sent
     // again.
     name: 'message-signed-when-sent',
     edits: [

@@ -82,7 +82,8 @@ const WARNINGS: Check[] = [
     'stages that fail',
     'Stages have failed several times.',
     'The log says why. A computation fails after ten attempts.',
-    `SELECT id || ' (' || coalesce(last_error, '') || ')' AS example FROM computations WHERE attempt >= 3`,
+    `SELECT id || ' (' || coalesce(last_error, '') || ')' AS example FROM computations
+     WHERE attempt >= 3 AND outcome IS NULL`,
   ],
   [
     'uploads not reported',
@@ -93,9 +94,9 @@ const WARNINGS: Check[] = [
   ],
   [
     'blobs left over',
-    'Incomplete blobs are hours old.',
+    'Incomplete blobs are more than a day old.',
     'Check that a process without --only mill runs: it removes them.',
-    `SELECT id AS example FROM blobs WHERE complete_time IS NULL AND create_time < now() - interval '3 hours'`,
+    `SELECT id AS example FROM blobs WHERE complete_time IS NULL AND create_time < now() - interval '27 hours'`,
   ],
 ];
 

@@ -4,7 +4,8 @@ import { type Queryable, sql } from './db.ts';
 const INCOMPLETE = sql(
   'removeIncompleteBlobs',
   `DELETE FROM blobs WHERE id IN (
-     SELECT id FROM blobs WHERE complete_time IS NULL AND create_time < now() - interval '1 hour' LIMIT 20)
+     SELECT id FROM blobs WHERE complete_time IS NULL
+       AND create_time < now() - interval '1 hour' - $1 * interval '1 second' LIMIT 20)
    RETURNING id`,
 );
 const BLOBS_OF_ENDED = sql('removeBlobsOfEnded', removing("c.update_time <= now() - $1 * interval '1 hour'"));
@@ -33,11 +34,12 @@ function removing(condition: string): string {
 }
 
 /**
- * Removes incomplete blobs older than an hour. Also removes the blobs and blob keys of computations that ended at least
- * `keepHours` ago. Returns the number of blobs removed.
+ * Removes incomplete blobs that have been incomplete for an hour longer than an upload may take (`uploadSeconds`). Also
+ * removes the blobs and blob keys of computations that ended at least `keepHours` ago. Returns the number of blobs
+ * removed.
  */
-export async function removeBlobs(db: Queryable, keepHours: number): Promise<number> {
-  const incomplete = await repeatedly(db, INCOMPLETE, []);
+export async function removeBlobs(db: Queryable, keepHours: number, uploadSeconds: number): Promise<number> {
+  const incomplete = await repeatedly(db, INCOMPLETE, [uploadSeconds]);
   await repeatedly(db, KEYS, [keepHours]);
   return incomplete + (await repeatedly(db, BLOBS_OF_ENDED, [keepHours]));
 }

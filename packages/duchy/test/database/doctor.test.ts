@@ -126,6 +126,8 @@ test('examineDuchy reports keys and chunks that are left two hours after the end
     storeMessage(tx, { ...message, certificate: 'c', signedMessage: randomBytes(5), blob }),
   );
   await endComputation(database.db, id, { outcome: 'FAILED', keepsBlobs: true });
+  // A computation that ended after several attempts is not reported.
+  await spoil(`UPDATE computations SET attempt = 5 WHERE id = '${id}'`);
   expect(await examine()).toEqual([]);
   const old = `UPDATE computations SET update_time = now() - interval '2 hours' WHERE id = '${id}'`;
   await spoil(`${old}; UPDATE blobs SET removed_time = now() WHERE id = '${blob}'`);
@@ -134,7 +136,7 @@ test('examineDuchy reports keys and chunks that are left two hours after the end
   expect(await examine()).toEqual([]);
   await spoil(`UPDATE computations SET blob_key = NULL WHERE id = '${id}'`);
   expect(await examine()).toEqual(['chunks of ended computations']);
-  await removeBlobs(database.db, 1);
+  await removeBlobs(database.db, 1, 600);
   expect(await examine()).toEqual([]);
 });
 

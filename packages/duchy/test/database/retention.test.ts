@@ -87,7 +87,7 @@ const NONE = { computations: 0, requisitions: 0, uploads: 0, messages: 0, blobs:
 test('an ended computation is deleted with all its rows after the retention time, once its blobs are removed', async () => {
   const [old, recent] = [await ended(31), await ended(29)];
   expect(await removeComputations(db, 30)).toBe(0);
-  await removeBlobs(db, 0);
+  await removeBlobs(db, 0, 600);
   expect(await removeComputations(db, 30)).toBe(1);
   expect(await rowsOf(old)).toEqual(NONE);
   expect(await rowsOf(recent)).toEqual(ALL);
@@ -99,26 +99,26 @@ test('the rows of a pending computation cannot be deleted', async () => {
     const removal = database.query(`DELETE FROM ${table} WHERE ${key} = $1`, [computation.id]);
     await expect(removal).rejects.toMatchObject({ code: expect.stringMatching(/^23/) });
   }
-  await removeBlobs(db, 0);
+  await removeBlobs(db, 0, 600);
   await removeComputations(db, 1);
   expect(await rowsOf(computation)).toEqual(ALL);
 });
 
-test('removeBlobs deletes all incomplete blobs that are more than an hour old', async () => {
+test('removeBlobs deletes all blobs that are incomplete for an hour longer than an upload may take', async () => {
   const { id } = await pending();
   const incomplete = `SELECT count(*)::int AS count FROM blobs WHERE complete_time IS NULL`;
   await database.query(
     `INSERT INTO blobs (id, computation, create_time)
-     SELECT gen_random_uuid(), $1, now() - n * interval '1 minute' FROM generate_series(10, 109) AS n`,
+     SELECT gen_random_uuid(), $1, now() - n * interval '1 minute' FROM generate_series(20, 119) AS n`,
     [id],
   );
-  expect(await removeBlobs(db, 0)).toBeGreaterThanOrEqual(50);
+  expect(await removeBlobs(db, 0, 600)).toBeGreaterThanOrEqual(50);
   expect(await database.query(incomplete)).toEqual([{ count: 50 }]);
 });
 
 test('a removed computation is not created again', async () => {
   const computation = await ended(2);
-  await removeBlobs(db, 0);
+  await removeBlobs(db, 0, 600);
   expect(await removeComputations(db, 1)).toBeGreaterThan(0);
   expect(await create(computation)).toBe(false);
   expect(await rowsOf(computation)).toEqual(NONE);
@@ -126,7 +126,7 @@ test('a removed computation is not created again', async () => {
 
 test('a failed removal changes nothing, and the next attempt succeeds', async () => {
   const computation = await ended(2);
-  await removeBlobs(db, 0);
+  await removeBlobs(db, 0, 600);
   await database.query(
     `CREATE FUNCTION stop() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'stopped'; END $$;
      CREATE TRIGGER stop BEFORE DELETE ON requisitions FOR EACH ROW EXECUTE FUNCTION stop()`,
@@ -143,7 +143,7 @@ test('a failed removal changes nothing, and the next attempt succeeds', async ()
 
 test('concurrent removals delete each computation exactly once', async () => {
   for (let i = 0; i < 5; i++) await ended(2);
-  await removeBlobs(db, 0);
+  await removeBlobs(db, 0, 600);
   const removed = await Promise.all([db, database.open()].map((each) => removeComputations(each, 1)));
   expect(removed[0]! + removed[1]!).toBe(5);
 });

@@ -252,7 +252,7 @@ describe('a blob', () => {
     expect(await database.query('SELECT * FROM blobs WHERE computation = $1', [id])).toEqual([]);
   });
 
-  test('of a process that died between two chunks cannot be used, and is deleted after an hour', async () => {
+  test('of a process that died between two chunks cannot be used, and is deleted when no upload can complete it', async () => {
     const made_ = await computation();
     const dying = database.open();
     async function* source() {
@@ -272,10 +272,10 @@ describe('a blob', () => {
       db.tx('test', async (tx) => storeUpload(tx, { ...(await upload(made_)), blob: id })),
     ).rejects.toThrow(/cannot be completed/);
     expect(await uploadsOf(db, made_.id)).toEqual([]);
-    await removeBlobs(db, 0);
+    await removeBlobs(db, 0, 600);
     expect(await database.query('SELECT id FROM blobs WHERE id = $1', [id])).toHaveLength(1);
-    await database.query("UPDATE blobs SET create_time = now() - interval '61 minutes' WHERE id = $1", [id]);
-    await removeBlobs(db, 0);
+    await database.query("UPDATE blobs SET create_time = now() - interval '71 minutes' WHERE id = $1", [id]);
+    await removeBlobs(db, 0, 600);
     expect(await database.query('SELECT id FROM blobs WHERE id = $1', [id])).toEqual([]);
   });
 
@@ -345,7 +345,7 @@ describe('a blob', () => {
     expect(await endComputation(dying, made_.id, { outcome: 'FAILED' })).toBe(true);
     expect(await chunksOf(blobs)).toHaveLength(12);
     await expect(wholeOf({ id: blobs[0]! } as Blob)).rejects.toThrow(/does not open/);
-    expect(await removeBlobs(db, 0)).toBe(6);
+    expect(await removeBlobs(db, 0, 600)).toBe(6);
     expect(await chunksOf(blobs)).toEqual([]);
   });
 
@@ -366,15 +366,15 @@ describe('a blob', () => {
     const one = await upload(made_);
     await db.tx('test', (tx) => storeUpload(tx, one));
     await endComputation(db, made_.id, { outcome: 'SUCCEEDED', keepsBlobs: true });
-    await removeBlobs(db, 1);
+    await removeBlobs(db, 1, 600);
     expect(await wholeOf({ id: one.blob } as Blob)).toHaveLength(100);
-    expect(await removeBlobs(db, 0)).toBeGreaterThan(0);
+    expect(await removeBlobs(db, 0, 600)).toBeGreaterThan(0);
     const [row] = await database.query('SELECT blob_key FROM computations WHERE id = $1', [made_.id]);
     expect(row).toEqual({ blob_key: null });
     await expect(wholeOf({ id: one.blob } as Blob)).rejects.toThrow(/removed/);
     expect(await database.query('SELECT * FROM blob_chunks WHERE blob = $1', [one.blob])).toEqual([]);
     expect(await uploadOf(db, one.requisition)).toMatchObject({ blob: one.blob });
-    expect(await removeBlobs(db, 0)).toBe(0);
+    expect(await removeBlobs(db, 0, 600)).toBe(0);
   });
 });
 

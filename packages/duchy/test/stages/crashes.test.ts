@@ -289,7 +289,7 @@ test('a herald does not create a removed computation again, and keeps working', 
      UPDATE blobs SET create_time = create_time - interval '2 days';
      SET session_replication_role = origin`,
   );
-  await removeBlobs(duchy.db, 0);
+  await removeBlobs(duchy.db, 0, 600);
   expect(await removeComputations(duchy.db, 1)).toBeGreaterThan(0);
   const herald = new Herald(duchy);
   await herald.once();

@@ -87,7 +87,7 @@ export function spoil({ path, reply }: Exchanged, earlier: Exchanged[], draw: Dr
       return reply;
     },
     () => alter(flipped(parent[key], draw)),
-    // Replace the value with the same member of another resource, or else with any other value.
+    // Replace the value with one that has the same key in an earlier reply, or else with any value of that reply.
     () => {
       const others = placesIn(pick(earlier).reply);
       const same = others.filter((other) => other.key === key);

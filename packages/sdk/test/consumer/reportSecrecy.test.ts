@@ -9,7 +9,10 @@ import type { ReportAnswer } from '../../src/index.ts';
 
 const w = useWorld({ logLevel: 'trace' });
 
-/** The test searches for these numbers and words, which occur nowhere else. */
+/**
+ * The figures that the providers report, and the words of the report definition. Nothing else contains them, so each
+ * one that the search finds is a leak.
+ */
 const REACH = 7_654_321n;
 const IMPRESSIONS = 98_765_432n;
 const WORDS = ['Springtime for the board', 'zebrafish', 'aardvark', 'quokka', 'narwhals'];
@@ -89,7 +92,10 @@ function found(secrets: string[], within: string): string[] {
   return secrets.filter((secret) => formsOf(secret).some((form) => within.includes(form)));
 }
 
-/** Lists the secrets of a report: words of its definition, figures, and hashes that could confirm a guess. */
+/**
+ * Lists the secrets of a report: the words of its definition, its figures, the keys of the measurements that it needs,
+ * and hashes that could confirm a guess of the definition or the title.
+ */
 function secretsOf({ plan, document, stored: { definition } }: ReportAnswer): string[] {
   const figures = document.figures.flatMap(({ estimate }) => [
     estimate!.value,

@@ -1,4 +1,4 @@
-/** Tests that waits for measurements follow the consumer's changes instead of polling. */
+/** Tests that a wait for a measurement follows the consumer's changes instead of polling. */
 import { expect, it, vi } from 'vitest';
 import { waitForMeasurement } from '../../src/consumer/wait.ts';
 import type { ClientOptions } from '../../src/index.ts';
@@ -9,7 +9,7 @@ useExchange();
 const HOUR_MS = 3600_000;
 const until = (isTrue: () => boolean) => vi.waitUntil(isTrue, { timeout: 90_000 });
 const asked = (url: unknown) => (String(url).includes('/changes') ? 'changes' : 'measurement');
-/** A client that sends its requests through this fetch function. */
+/** Creates a client that sends its requests through this fetch function. */
 const consumer = (fetch: ClientOptions['fetch']) => clientOf(cast.acme, { fetch: fetch! });
 const cancel = (name: string) => clientOf(cast.acme).cancelMeasurement({ name });
 const cancelled = { name: 'MeasurementFailed', reason: 'CANCELLED' };

@@ -157,7 +157,7 @@ describe('an agent that refuses a requisition', () => {
 });
 
 describe('an agent whose outcome may depend on the events', () => {
-  /** Events whose first `times` scans fail with the error of `fail`. */
+  /** Returns events whose first `times` scans fail with the error that `fail` returns. */
   const broken = (fail: () => Error, times: number): Events => {
     let left = times;
     return {

@@ -1,6 +1,6 @@
 /**
  * Bundles the agent of agentProcess.ts into one file per process and thread. Tests start the agent often, and a bundle
- * loads three times as fast.
+ * loads three times as fast as separate modules.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

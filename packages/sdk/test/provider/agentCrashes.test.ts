@@ -50,7 +50,8 @@ async function reckon(path: string, asked: Measurement[]) {
     const measurements = await Promise.all(
       asked.map(({ name }) => world.acme.client.getMeasurement({ name: name! })),
     );
-    // The exchange must have the stored result. A different result would mean that the agent drew noise a second time.
+    // The exchange must have the result that is stored in the ledger. A different result would mean that the agent drew
+    // noise a second time.
     for (const [i, { state, results }] of measurements.entries()) {
       const reply = ledger.response(requisitions[i]!.name)!;
       if (state === 'SUCCEEDED')
@@ -71,7 +72,7 @@ async function reckon(path: string, asked: Measurement[]) {
   }
 }
 
-/** Returns the stored results in base64. */
+/** Returns the encrypted results that are stored in the ledger, in base64. */
 async function answersIn(path: string, asked: Measurement[]): Promise<string[]> {
   const requisitions = await Promise.all(asked.map((measurement) => world.requisitionOf(measurement)));
   const ledger = openLedger(path, BUDGET);

@@ -120,8 +120,8 @@ describe('a deferred requisition', () => {
       await record(-1);
       await record(2);
       await isFulfilled(measurement);
-      // The change of the event group causes one more poll. There is no poll if the change from the agent's own
-      // deferral arrives later, because the agent then reads the requisition that this change names.
+      // The change of the event group usually causes a third poll. If the change of the deferred requisition arrives
+      // after the change of the event group, the agent reads only this requisition, and there is no third poll.
       expect(lists).toBeLessThanOrEqual(3);
     });
     expect(world.types()).toEqual(['received', 'deferred', 'received', 'fulfilled']);

@@ -110,8 +110,8 @@ it('an agent holds a requisition if one reference is unconfirmed, but refuses a 
 });
 
 /**
- * Lets an agent with these events handle a new requisition. Returns what the consumer and the exchange can observe, and
- * the cost.
+ * Lets an agent with these events handle a new requisition. Returns what the consumer and the exchange can observe, the
+ * types of the logged events, and the charges.
  */
 async function observed(events: Events, changes: Partial<AgentOptions>) {
   const measurement = await world.ask();

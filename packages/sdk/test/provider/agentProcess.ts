@@ -24,12 +24,12 @@ export interface AgentJob {
   events: string;
   ledger: string;
   budget: { epsilon: number; delta: number; rho: number };
-  /** Fingerprints of populations are omitted, because JSON cannot hold their bytes. */
+  /** The populations are unchecked, because JSON cannot hold the bytes of population fingerprints. */
   shareShuffle?: ShareShuffleSettings & { populations: 'unchecked' };
   liquidLegions?: LiquidLegionsSettings;
   /**
-   * Ends the process as `kill -9` would. `reading`: after the charge, before the agent reads the events. `sending`:
-   * before the agent sends the result.
+   * When the process ends itself, as `kill -9` would end it. `reading`: after the charge, before the agent reads the
+   * events. `sending`: before the agent sends the result. If undefined, the process does not end itself.
    */
   dieBefore?: 'reading' | 'sending';
 }

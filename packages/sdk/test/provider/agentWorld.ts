@@ -15,7 +15,7 @@ import {
   type PrivacyAmount,
 } from '../../src/provider/index.ts';
 
-/** The epsilon is so large that the noise is negligible. */
+/** Privacy parameters with an epsilon so large that the noise is negligible. */
 export const EXACT = { epsilon: 1e5, delta: 0 };
 
 /** A clock that runs 20 times as fast, so that waits are short. */

@@ -20,7 +20,7 @@ type Sign = (context: KeyContext) => Promise<SignedMessage>;
 
 const later = new WeakMap<SignedMessage, Sign>();
 
-/** Returns a placeholder for a key, which `withSignedKeys` replaces with the signed key. */
+/** Returns a placeholder for a signed key. `withSignedKeys` replaces the placeholder with the signed key. */
 export function signedLater(sign: Sign): SignedMessage {
   const placeholder = { message: Uint8Array.of(0), signature: Uint8Array.of(0) };
   later.set(placeholder, sign);

@@ -1,4 +1,4 @@
-/** Writes event files for tests, using a separate database engine. */
+/** Writes event files for tests with a DuckDB instance of its own, which the code under test does not use. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { DuckDBInstance, type JS } from '@duckdb/node-api';
 
 export interface EventFiles {
   path(name: string): string;
-  /** Writes the rows of a query as Parquet, or as CSV if the name ends with `.csv`. */
+  /** Writes the rows of a query as Parquet, or as CSV if the name ends with `.csv`. Returns the file's path. */
   write(name: string, query: string): Promise<string>;
   rows(query: string): Promise<Record<string, JS>[]>;
   remove(): Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * Tests random filters that try to use much time or memory. Each must be rejected, stopped or evaluated with at most
- * 320 MB. The time limit allows for two attempts of half a second each and for three starts of a process. Set FC_SEED
- * to test other filters.
+ * 320 MB. The limit of processor time allows for two attempts of half a second each and for three starts of a process.
+ * Set FC_SEED to test other filters.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ const QUERY = {
 const count = (filter: string) =>
   events.impressions({ ...QUERY, eventGroups: [{ ...QUERY.eventGroups[0]!, filter }] }, 1);
 
-/** Returns the child processes of this process, which evaluate filters. */
+/** Returns the IDs of this process's child processes. The child processes evaluate the filters. */
 function children(): string[] {
   return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && parentOf(pid) === process.pid);
 }

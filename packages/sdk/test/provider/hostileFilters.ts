@@ -11,7 +11,7 @@ export const ATTRIBUTES = {
   at: 'timestamp',
 } as const;
 
-/** Draws a number that is small, arbitrary, or near the limit, where the costs are highest. */
+/** Draws a number that is small, arbitrary, or near the limit `most`. The costs are highest near the limit. */
 const amount = (most: number) =>
   fc.oneof(
     fc.integer({ min: 1, max: 4 }),
@@ -22,7 +22,7 @@ const amount = (most: number) =>
 const one = (...choices: string[]) => fc.constantFrom(...choices);
 /** A length slightly above the maximum length of a filter, so that some filters are too long. */
 const LENGTH = 36_000;
-/** Repeats the parts until the count or the length is reached. */
+/** Joins `count` parts, taken from `parts` in a cycle. Stops early if the text would exceed LENGTH characters. */
 function repeated(parts: string[], count: number, separator: string): string {
   const chosen: string[] = [];
   for (let k = 0, length = 0; k < count && length < LENGTH; k++) {

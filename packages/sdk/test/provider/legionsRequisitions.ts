@@ -110,7 +110,7 @@ export async function createLegionsWorld(): Promise<LegionsWorld> {
   return { ...world, ring: await createRingKeys(world) };
 }
 
-/** Returns the requisition, and the context in which the provider verifies it. */
+/** Returns the draft of a requisition, and the context in which the provider verifies the requisition. */
 export async function spoiledLegions(world: LegionsWorld, spoiled: SpoiledLegions = {}) {
   const { protocol: _, config: _config, signed: _signed, entries: _entries, settings, ...rest } = spoiled;
   const relayed = relayedLegions(world.ring, spoiled);

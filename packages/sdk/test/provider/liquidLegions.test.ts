@@ -74,8 +74,8 @@ const frequency = (maximumFrequency: number): SpoiledLegions => ({
 const textOf = (text: string) => Buffer.from(mapToCurve(curve, [text])).toString('hex');
 
 /**
- * Verifies the signature of an upload, and decrypts its registers with the keys of all duchies. Returns the registers'
- * points in sorted order.
+ * Verifies the signature of an upload, and decrypts its registers with the keys of all duchies. Returns the signed
+ * message, and the points of each register in hexadecimal. `ciphertexts` is the number of ciphertexts per register.
  */
 async function opened({ fulfillment, data }: ReceivedUpload, ciphertexts: 1 | 3) {
   await verifySignature(

@@ -74,7 +74,7 @@ const createSpring = async () => {
   return (await world.streamly.client.createEventGroup({ parent: world.streamly.name, body })).name!;
 };
 
-/** An exchange that returns false descriptions of these event groups. */
+/** Creates a client whose exchange returns false descriptions of these event groups. */
 function lyingAbout(eventGroups: Record<string, Partial<EventGroup>>) {
   const lie: typeof fetch = async (input, init) => {
     const name = Object.keys(eventGroups).find((name) => String(input).endsWith(name));

@@ -65,7 +65,7 @@ afterAll(async () => {
 
 let asked = 0;
 
-/** Lets an agent answer a requisition. Returns the body of its refusal and its log. */
+/** Lets an agent refuse a requisition. Returns the refusal that the agent sends, logs, and stores in the ledger. */
 async function refusalOf(
   { context, ...draft }: Spoiled,
   options: Partial<AgentOptions> = {},

@@ -40,7 +40,7 @@ export interface Draft {
   /** Members of the MeasurementSpec to replace, or its complete bytes. */
   spec?: SpecInit | Uint8Array;
   requisitionSpec?: RequisitionSpecInit | Uint8Array;
-  /** The signing key, if it is not the consumer's. */
+  /** The key that signs the MeasurementSpec, in PEM. The default is the consumer's key. */
   specKeyPem?: string;
   requisitionSpecKeyPem?: string;
   encryptTo?: Uint8Array;
@@ -102,8 +102,8 @@ export const keysOf = ({ keysets }: Identity) => ({
 });
 
 /**
- * Issues a certificate to another party. Returns its private key, and the certificate under the name of the consumer's
- * certificate.
+ * Issues a certificate to another party. Returns the other party's private key, and a certificate resource that
+ * contains the issued certificate but has the name of the consumer's certificate.
  */
 export async function otherLeaf(root: Identity['root'], at = NOW, days = 365) {
   const { certificatePem, privateKeyPem } = await issueLeaf(root, 'Somebody', at, { days });
@@ -178,7 +178,7 @@ function bytesOf<S extends typeof specs.MeasurementSpecSchema | typeof specs.Req
   return toBinary(schema, create(schema, { ...usual, ...given }));
 }
 
-/** An event group entry. The interval is in days of July, by default three days. */
+/** An event group entry. `from` and `to` are days of July 2026, and `to` is exclusive. Default: July 1 to 3. */
 export function entry(key: string, filter?: string, [from, to]: [number, number] = [1, 4]) {
   const at = (day: number) => ({ seconds: BigInt(Date.UTC(2026, 6, day) / 1000) });
   return {
@@ -194,7 +194,7 @@ export const eventGroups = (...entries: ReturnType<typeof entry>[]): Requisition
   requisitionType: { case: 'events', value: { eventGroups: entries } },
 });
 
-/** An exchange that returns a changed event group. */
+/** A context in which the exchange returns a changed event group. */
 export const group = (world: World, change: object) => ({
   fetchEventGroup: async () => ({ ...world.eventGroup, ...change }) as never,
 });

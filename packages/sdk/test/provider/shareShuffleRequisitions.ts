@@ -102,13 +102,13 @@ export interface SpoiledComputation extends Draft {
   entries?: Record<string, DuchyEntry>;
   fulfillingDuchy?: string | undefined;
   settings?: Partial<ShareShuffleSettings> | 'none';
-  /** The certificates at the exchange, by name. A value of undefined means that the certificate does not exist. */
+  /** Replaces certificates at the exchange, by name. If a value is undefined, the certificate does not exist. */
   certificates?: Record<string, Certificate | undefined>;
   vidRanges?: VidRange[] | 'none';
   now?: number;
 }
 
-/** Returns the requisition, and the context in which the provider verifies it. */
+/** Returns the draft of a requisition, and the context in which the provider verifies the requisition. */
 export async function spoiledComputation(world: DuchyWorld, spoiled: SpoiledComputation = {}) {
   const { config, entries, settings, certificates, vidRanges, now = NOW, ...draft } = spoiled;
   const fulfillingDuchy = 'fulfillingDuchy' in spoiled ? spoiled.fulfillingDuchy : ALPHA;

@@ -190,10 +190,7 @@ describe('an upload', () => {
 describe('an upload that its duchy rejects', () => {
   const REQUISITION = `${PROVIDER}/requisitions/r1`;
   const MINUTE = 60_000;
-  /**
-   * Makes the duchy reject every upload. Returns a list to which the duchy adds the parts of each upload that it
-   * receives.
-   */
+  /** Makes the duchy reject the next 20 uploads. Returns a list to which the duchy adds each upload's parts. */
   const rejecting = (error: ExchangeError) => {
     const received: Buffer[][] = [];
     const reject: Behavior = async (request, response) => {

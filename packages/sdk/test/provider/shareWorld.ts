@@ -42,7 +42,7 @@ const BUDGET = { epsilon: 10, delta: 1e-3, rho: 10 };
 export const CLOSED = { handled: 1, failed: 0 };
 export const OPEN = { handled: 0, failed: 1 };
 
-/** An exchange with one requisition, which is fulfilled when the duchy accepts its share. */
+/** An exchange with one requisition. The requisition is fulfilled when the duchy has stored an upload. */
 export interface Scripted {
   requisition: Requisition;
   refusals: Refusal[];
@@ -74,7 +74,7 @@ export interface ShareWorld extends DuchyWorld {
   scripted(spoiled?: SpoiledComputation): Promise<Scripted>;
   /** Returns the types of all logged events except progress. */
   types(): string[];
-  /** Returns the files of shares that were not sent yet. */
+  /** Returns the names of the files with shares that were not sent yet. */
   shares(): Promise<string[]>;
   /** Decrypts an upload with the keys of both workers. */
   opened(upload: ReceivedUpload, modulus?: number): ReturnType<typeof openUpload>;

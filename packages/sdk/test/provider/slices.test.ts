@@ -230,8 +230,8 @@ describe('the ledger', () => {
     expect(await spent([0.75, 0.5], [0.2, 0.5])).toBe(2);
     expect(await spent([0, 1], [0.5, 0.5])).toBe(2);
     expect(await spent([0.5, 1], [0, 1])).toBe(2);
-    // Bounds are rounded to 32-bit floats. In the first check below, the first sample then ends exactly where the
-    // second one begins. In the second check, the samples overlap.
+    // Bounds are rounded to 32-bit floats. After this rounding, the first sample of the first check ends exactly where
+    // the second sample begins. The samples of the second check overlap.
     expect(await spent([0, 0.1], [0.1 - 1e-9, 0.1])).toBe(1);
     expect(await spent([0, 0.1 + 2e-7], [0.1, 0.1])).toBe(2);
     // This filter is evaluated in CEL, also for people outside of the sample. Both requisitions are therefore charged

@@ -58,9 +58,7 @@ const certificate = (duchy: string | undefined, changes: Partial<Certificate>) =
     [`${duchy}/certificates/c1`]: { ...world.certificates[`${duchy}/certificates/c1`]!, ...changes },
   },
 });
-/**
- * Issues a certificate for Beta under this root. Without `party`, the certificate does not contain the duchy's name.
- */
+/** Issues a certificate for Beta under this root. Without `party`, the certificate names no party. */
 async function issued(root: Identity['root'], party?: string): Promise<Certificate> {
   return certificateOf(await issueLeaf(root, 'Beta', NOW, { days: 365, ...(party && { party }) }));
 }

@@ -19,7 +19,10 @@ const DAY_US = 86_400_000_000n;
 
 let started: Promise<{ server: TestServer; client: ClickHouseClient }> | undefined;
 
-/** Returns this process's server. The server starts at the first call and stops when the process ends. */
+/**
+ * Returns the ClickHouse server of this test process and a client that can write. The first call starts the server,
+ * unless CLICKHOUSE_URL names a running server. A started server stops when this process ends.
+ */
 export function testServer() {
   started ??= startClickHouse().then((server) => {
     const { user: username, password } = server.writer;

@@ -22,7 +22,10 @@ const LOST_SHARD =
 const block = (message: string) =>
   `\r\n__exception__\r\nexceptiontag0000\r\n${message}\r\n${message.length} exceptiontag0000\r\n__exception__\r\n`;
 
-/** Sends a part of the server's response, and then calls `after` to end it. */
+/**
+ * Returns a fault that sends the first part of the server's response, and then calls `after` to end the response.
+ * `share` is the size of this part, as a fraction of the response.
+ */
 const partly =
   (share: number, after: (answer: Answer) => void): Fault =>
   async (answer) => {

@@ -1,4 +1,4 @@
-/** Applies random filters to random rows. Every source must select the same rows as evaluating CEL for each row. */
+/** Applies random filters to random rows. Every source must select exactly the rows that CEL selects. */
 import { isStress, rounds } from '@measurement-exchange/testkit/rounds';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { ATTRIBUTES, FILTER, ROWS, TIME_PARTS } from './randomFilters.ts';
 import { TEST_SOURCES } from './sources.ts';
 import type { Loaded, TestSource, TestTable } from './testSource.ts';
 
-/** The number of filters in one question. Each filter selects from its own rows. */
+/** The number of filters in one question. Each filter has its own copy of the rows. */
 const AT_ONCE = 10;
 const NOON = BigInt(Date.UTC(2024, 0, 1, 12)) * 1000n;
 const INTERVAL = { start: new Date('2024-01-01'), end: new Date('2024-01-02') };

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { startPostgres } from '@measurement-exchange/exchange/internal/postgres/index';
 
 /**
- * The proxy passes data on, closes each connection immediately, sends no data, cuts each connection after a number of
- * bytes from the server, or limits the rate of these bytes.
+ * How the proxy handles a connection: it passes data on, closes the connection immediately, never responds, cuts the
+ * connection after a number of bytes from the server, or limits the rate of the bytes from the server.
  */
 export type Treatment = 'PASS' | 'CLOSE' | 'SILENCE' | { cutAfter: number } | { bytesPerSecond: number };
 
@@ -88,7 +88,7 @@ function forward(upstream: Socket, client: Socket, treatment: Treatment): void {
 }
 
 export interface FaultyServer {
-  /** The URL of a superuser, which bypasses the proxy. */
+  /** The URL of the server, for a superuser. Connections to this URL bypass the proxy. */
   url: string;
   proxy: FaultyProxy;
   /** The URL through the proxy, in the form that the settings require. */

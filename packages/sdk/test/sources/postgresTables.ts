@@ -22,7 +22,7 @@ export async function onPostgres<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** Returns the URL without the account, as the settings require. */
+/** Returns the URL without the account, as the settings require. If `database` is given, it replaces the database. */
 export function publicUrl(url: string, database?: string): string {
   const parsed = new URL(url);
   parsed.username = '';
@@ -93,7 +93,9 @@ async function insert(client: pg.Client, name: string, { columns, rows }: TestTa
   );
 }
 
-/** Writes the SQL for the inserted value `v<i>`. Converts a time or a date from microseconds without rounding. */
+/**
+ * Returns the SQL for the inserted value `v<i>`. The SQL converts microseconds to a time or a date without rounding.
+ */
 function selected(type: TestColumn['type'], i: number): string {
   if (type !== 'timestamp' && type !== 'date') return `v${i}`;
   const time = `TIMESTAMP 'epoch' + (v${i} / ${DAY_US}) * interval '1 day' + (v${i} % ${DAY_US}) * interval '1 microsecond'`;

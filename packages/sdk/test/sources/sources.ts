@@ -1,4 +1,4 @@
-/** Lists all kinds of event stores. The test suites in this folder run for each of them. */
+/** Lists all kinds of event stores. conformance.test.ts and filters.test.ts test each of them. */
 import { clickHouse } from './clickhouse.ts';
 import { parquetFiles } from './files.ts';
 import { postgresTable } from './postgres.ts';

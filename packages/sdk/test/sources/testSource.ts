@@ -25,7 +25,8 @@ export interface Loaded {
 export interface TestSource {
   name: string;
   /**
-   * The reason why the source cannot be tested on this machine. The suites then skip the source and print the reason.
+   * The reason why the source cannot be tested on this machine, or undefined if it can. If there is a reason, the
+   * suites skip the source and print the reason.
    */
   skipped?: string;
   dialect: DialectName;

@@ -26,7 +26,7 @@ export interface Row {
 export interface World {
   name: string;
   rows: Row[];
-  /** How the time of a row is stored. Default: a timestamp. */
+  /** How the time of a row is stored: as a timestamp (default), a date, or an integer in s, ms or us since 1970. */
   time?: 'timestamp' | 'date' | 's' | 'ms' | 'us';
   /** If true, no column allows NULL. */
   solid?: boolean;

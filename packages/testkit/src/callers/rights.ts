@@ -156,8 +156,8 @@ export const MATRIX: Record<string, Row> = {
   ...webhookRows(MC, consumerOwn),
   ...webhookRows(DP, providerOwn),
   ...webhookRows('duchies/*', { duchy: 'own' }),
-  // Party get: consumers read themselves and any provider; providers read themselves, any consumer and any duchy;
-  // duchies and the operator read all.
+  // Party get: consumers read themselves and any provider. Providers read themselves, any consumer and any duchy.
+  // Duchies and the operator read all parties.
   [`GET ${MC}`]: {
     may: { measurementConsumer: 'own', dataProvider: 'any', duchy: 'any', operator: 'any' },
     absent: 'MEASUREMENT_CONSUMER_NOT_FOUND',
