@@ -15,11 +15,11 @@
  *   (`model.ts`). A harness with faults starts the traffic, injects faults, and waits for `firstSuccess`
  *   (`recovery.ts`) after each fault. Then `settle` checks the histories. `crashes.ts` is an example.
  *   `WorldOptions.databaseUrl` and `exchangeUrl` can put a proxy in front of the database or the exchanges.
- * - `computations/` adds three duchies to the world, each of several processes, agents of providers, and a consumer
- *   (`computations/traffic.ts`) that knows the true figures. `kills.ts` kills at a stage, and `witness.ts` reads every
- *   database.
- * - A planted bug (`planted/bugs.ts`) replaces a snippet of a source file while it is loaded: by a module hook in a
- *   `mex` process (`planted/hook.ts`), or by a plugin in a test run (`planted/session.ts`). A harness or a named test
+ * - `computations/` adds to the world three duchies (each with several processes), agents of providers, and a consumer
+ *   (`computations/traffic.ts`) that knows the true figures. `computations/kills.ts` kills processes when a computation
+ *   reaches a certain stage, and `computations/witness.ts` reads every database.
+ * - A planted bug (`planted/bugs.ts`) replaces a snippet of a source file while the file is loaded: by a module hook in
+ *   a `mex` process (`planted/hook.ts`), or by a plugin in a test run (`planted/session.ts`). A harness or a named test
  *   (`planted/testRun.ts`) must find the bug. If a constraint of the tables would stop the bug, the constraint is
  *   removed from the rig's database. A harness runs the same way with and without a bug, but with a bug it may stop at
  *   the first violation.
@@ -43,9 +43,7 @@ export interface Context {
   seed: number;
   random: Random;
   scale: Scale;
-  /**
-   * The bug that is planted in the exchanges and duchies. The harness must find this bug. Undefined in a normal run.
-   */
+  /** The bug in the exchanges and duchies that the harness must find. Undefined in a run without a planted bug. */
   planted: PlantedBug | undefined;
   progress(done: number, total: number): void;
   /** Saves data that explains a violation as `rig/out/<harness>-<seed>/<file>`. */

@@ -38,7 +38,7 @@ export interface World {
   home: string;
   postgres: Postgres;
   exchanges: ExchangeProcess[];
-  /** The demo parties, which are the same at every exchange. Their tokens differ, and `call` uses the right token. */
+  /** The demo parties, which are the same at every exchange. Each exchange issues its own tokens, which `call` uses. */
   consumers: DevParty[];
   providers: DevParty[];
   violations: Violations;

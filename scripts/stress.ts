@@ -1,7 +1,7 @@
 /**
- * `npm run stress` runs the test files that repeat something, with the full number of `rounds`, and the test files that
- * `npm test` omits. `npm run stress -- [--part] [file …]` runs only the named files. With `--part`, it also runs a 24th
- * of all stress test files. The commit selects this 24th.
+ * `npm run stress` runs the test files that repeat something, with the full number of repetitions (see
+ * packages/testkit/src/rounds.ts), and the test files that `npm test` omits. `npm run stress -- [--part] [file …]` runs
+ * only the named files. With `--part`, it also runs a 24th of all stress test files. The commit selects this 24th.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';

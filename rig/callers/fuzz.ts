@@ -185,7 +185,7 @@ class Fuzzer {
   }
 
   /**
-   * Tries smaller plans, at most SHRINKS in total. If a plan leads to a finding of the same kind, the next plans are
+   * Tries smaller plans, at most SHRINKS in total. If a plan leads to a finding of the given kind, the next plans are
    * smaller forms of that plan. Returns the outcome of the last plan with such a finding, or `first` if no smaller plan
    * has one.
    */

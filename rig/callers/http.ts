@@ -119,7 +119,7 @@ function responseOf(status: number, raw: string[], text: string): Reply {
   return { status, headers, text, json };
 }
 
-/** Runs `work` for each item, with this many items in parallel. */
+/** Runs `work` for each item, for at most `width` items in parallel. */
 export async function inParallel<T>(
   items: Iterable<T>,
   width: number,

@@ -32,8 +32,8 @@ export class Coverage {
   }
 
   /**
-   * Returns the place at which the fewest processes of this kind were killed. Among such places, returns one that this
-   * function chose least often.
+   * Returns the place with the fewest kills of this kind. If several places have the fewest kills, returns one of those
+   * that this function chose least often.
    */
   next(kind: Kind, random: Random): Place {
     const cost = (place: Place) => 100 * this.of(this.hits, kind, place) + this.of(this.tries, kind, place);

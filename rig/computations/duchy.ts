@@ -130,7 +130,10 @@ export class DuchyProcess {
     this.process = new MexProcess({ ...options, what });
   }
 
-  /** Resolves when the process reports that it runs. For the face, also waits until its HTTP server responds. */
+  /**
+   * Starts the process, and resolves when it reports that it runs. For the face, also waits until its HTTP server
+   * responds.
+   */
   async start(): Promise<void> {
     const { folder, endpoint } = this.options;
     const args = ['duchy', 'run', '--config', settingsFile(folder), '--only', this.only];

@@ -96,8 +96,8 @@ export class Kills {
   }
 
   /**
-   * Waits until another duchy has stored a message for this duchy, but at most OWED_MS. The message cannot be delivered,
-   * because this duchy's HTTP server is down.
+   * Waits until another duchy has stored a message for this duchy, but at most OWED_MS. The message cannot be
+   * delivered, because this duchy's HTTP server is down.
    */
   private async untilOwed({ name }: Duchy): Promise<void> {
     const others = this.world.duchies.filter((each) => each.name !== name);

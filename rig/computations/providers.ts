@@ -1,4 +1,4 @@
-/** The agents of the providers, which verify requisitions, and upload shares or sketches, as in production. */
+/** The agents of the providers. They verify requisitions and upload shares or sketches, as in production. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTrustStore } from '@measurement-exchange/sdk';

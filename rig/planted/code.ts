@@ -1,4 +1,6 @@
-/** Functions for planted code that needs more than one line. They are loaded into the exchange only with the bug. */
+/**
+ * Functions for planted code that needs more than one line. They are loaded only if a bug that uses them is planted.
+ */
 
 import type { Queryable } from '@measurement-exchange/exchange/internal/database/db';
 import { getRequisition } from '@measurement-exchange/exchange/internal/database/requisitions';

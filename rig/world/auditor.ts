@@ -15,7 +15,7 @@ export class Auditor {
   runs = 0;
   private readonly postgres: Postgres;
   private readonly violations: Violations;
-  /** Checks that would report guards that the rig itself removed from the database. */
+  /** Checks of the doctor that would report missing guards. The rig removed these guards for a planted bug. */
   private readonly ignored: readonly string[];
   private readonly stopping = new AbortController();
   private failures = 0;

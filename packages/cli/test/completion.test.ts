@@ -58,6 +58,9 @@ describe('completion in bash', () => {
   it('offers options after a dash, or if nothing else is possible', () => {
     expect(offered('measure', 'reach', '--ma')).toEqual(['--max-frequency', '--max-watch-duration']);
     expect(offered('--v')).toEqual(['--version']);
+    // An alias of a command has the same options.
+    expect(offered('event-groups', 'show', '--js')).toEqual(offered('event-groups', 'get', '--js'));
+    expect(offered('event-groups', 'show', '--js')).toEqual(['--json']);
     expect(offered('doctor', '')).toEqual(['--json', '--help', '-h']);
   });
 

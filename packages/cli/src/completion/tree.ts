@@ -29,7 +29,12 @@ export function commandTree(command: Command, path: string[] = []): Node[] {
     arguments: command.registeredArguments.map(valuesOf),
   };
   const below = commands.filter((sub) => sub.name() !== 'help');
-  return [node, ...below.flatMap((sub) => commandTree(sub, [...path, sub.name()]))];
+  return [
+    node,
+    ...below.flatMap((sub) =>
+      [sub.name(), ...sub.aliases()].flatMap((name) => commandTree(sub, [...path, name])),
+    ),
+  ];
 }
 
 function wordOf(word: string, command: Command): Word {

@@ -69,20 +69,23 @@ function figureRows({ figures }: Rehearsal): string[][] {
 }
 
 /**
- * Returns one row for each data provider and amount. The row combines all days and event groups that are charged this
- * amount.
+ * Returns one row for each data provider, amount and list of days. The row combines all event groups that are charged
+ * this amount on each of these days.
  */
 function chargeRows(charges: readonly RehearsedCharge[]): string[][] {
-  const same = Map.groupBy(charges, ({ dataProvider, amount }) =>
-    [dataProvider, amount.epsilon, amount.delta, amount.rho].join(' '),
+  const ofGroups = Map.groupBy(charges, ({ dataProvider, reference, amount }) =>
+    JSON.stringify([dataProvider, reference, amount]),
   );
-  return [...same.values()].map((places) => {
-    const { dataProvider, amount } = places[0]!;
-    const days = [...new Set(places.map(({ day }) => day))].sort();
-    const groups = new Set(places.map(({ reference }) => reference)).size;
+  const rows = [...ofGroups.values()].map((places) => ({
+    ...{ dataProvider: places[0]!.dataProvider, amount: places[0]!.amount },
+    days: places.map(({ day }) => day).sort(),
+  }));
+  const same = Map.groupBy(rows, (row) => JSON.stringify(row));
+  return [...same.values()].map((groups) => {
+    const { dataProvider, amount, days } = groups[0]!;
     const short = (value: number) => (value === 0 ? '' : String(Number(value.toPrecision(3))));
     return [
-      `${dataProvider}, each of ${counted(groups, 'event group')}`,
+      `${dataProvider}, each of ${counted(groups.length, 'event group')}`,
       days.length === 1 ? days[0]! : `${days[0]} to ${days.at(-1)}, each of ${counted(days.length, 'day')}`,
       ...[amount.epsilon, amount.delta, amount.rho].map(short),
     ];

@@ -1,10 +1,10 @@
 /** Finds the pages and resources that match the search text. */
-import { ExchangeError } from '@measurement-exchange/sdk/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useTitles } from '../companion/useTitles.ts';
 import { count } from '../format.ts';
 import type { IconName } from '../parts/Icon.tsx';
+import { ifFound } from '../parts/ifFound.ts';
 import { pathOf } from '../parts/links.ts';
 import { idOf, type Role } from '../session/roles.ts';
 import { type Session, useSession } from '../session/session.ts';
@@ -133,15 +133,6 @@ async function parties({ client }: Session, text: string, signal: AbortSignal): 
       icon: 'party',
       path: `/parties/${name}`,
     }));
-}
-
-async function ifFound<T>(read: Promise<T>): Promise<T | undefined> {
-  try {
-    return await read;
-  } catch (error) {
-    if (error instanceof ExchangeError && error.code === 'NOT_FOUND') return undefined;
-    throw error;
-  }
 }
 
 function usePaused(text: string): string {

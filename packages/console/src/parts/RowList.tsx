@@ -14,7 +14,8 @@ export function RowList<Row>({
   empty: ReactNode;
   /** True if another page shows the whole list. The number of rows is then not shown. */
   isGlance?: boolean;
-  children: (rows: Row[], readMore: () => void) => ReactNode;
+  /** Shows the rows. `readMore` is undefined if there are no more rows. */
+  children: (rows: Row[], readMore: (() => void) | undefined) => ReactNode;
 }) {
   const { rows, error, isComplete, isStale, readAgain, readMore } = pages;
   if (rows === undefined) {
@@ -28,7 +29,7 @@ export function RowList<Row>({
   return (
     <>
       {error && <ErrorNote error={error} retry={readAgain} />}
-      {children(rows, readMore)}
+      {children(rows, isComplete ? undefined : readMore)}
       {!isGlance && (
         <footer>
           <span role="status">

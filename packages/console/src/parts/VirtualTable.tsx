@@ -18,7 +18,6 @@ export function VirtualTable<Row>({
   head,
   rows,
   keyOf,
-  isComplete = true,
   onNearEnd,
   children,
 }: {
@@ -27,9 +26,8 @@ export function VirtualTable<Row>({
   head: ReactNode;
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /** False if more rows exist than `rows` contains. */
-  isComplete?: boolean;
-  onNearEnd?: () => void;
+  /** Reads more rows. Undefined if `rows` contains all rows. */
+  onNearEnd?: (() => void) | undefined;
   children: (row: Row) => ReactNode;
 }) {
   const body = useRef<HTMLTableSectionElement>(null);
@@ -55,7 +53,7 @@ export function VirtualTable<Row>({
     if (isNearEnd) onNearEnd?.();
   }, [isNearEnd, rows.length]);
   return (
-    <table className={`fold ${className}`} aria-rowcount={isComplete ? rows.length + 1 : -1}>
+    <table className={`fold ${className}`} aria-rowcount={onNearEnd === undefined ? rows.length + 1 : -1}>
       <thead>
         <tr aria-rowindex={1}>{head}</tr>
       </thead>

@@ -113,8 +113,7 @@ function Rows({
         head={HEAD}
         rows={list.rows}
         keyOf={({ name }) => name}
-        isComplete={list.isComplete}
-        onNearEnd={list.readMore}
+        onNearEnd={list.isComplete ? undefined : list.readMore}
       >
         {(row) => <MeasurementCells row={row} now={now} isChosen={chosen.has(row.name)} choose={choose} />}
       </VirtualTable>

@@ -11,14 +11,14 @@ export function ComputationTable({
   onNearEnd,
 }: {
   rows: readonly ComputationRow[];
-  onNearEnd?: () => void;
+  onNearEnd?: (() => void) | undefined;
 }) {
   const nameOf = useNames();
   return (
     <VirtualTable
       rows={rows}
       keyOf={({ name }) => name}
-      {...(onNearEnd && { onNearEnd })}
+      onNearEnd={onNearEnd}
       head={
         <>
           <th>Computation</th>

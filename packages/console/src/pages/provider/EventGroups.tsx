@@ -75,7 +75,7 @@ export default function EventGroups() {
   );
 }
 
-function Table({ rows, onNearEnd }: { rows: readonly EventGroup[]; onNearEnd: () => void }) {
+function Table({ rows, onNearEnd }: { rows: readonly EventGroup[]; onNearEnd: (() => void) | undefined }) {
   return (
     <VirtualTable
       rows={rows}

@@ -13,14 +13,20 @@ import { costWords } from './budgetDays.ts';
 import { useReference } from './eventGroups.ts';
 import { type RequestRow, useBudget, useCosts, useHeld, useOpenedRequest } from './requests.ts';
 
-export function RequestTable({ rows, onNearEnd }: { rows: readonly RequestRow[]; onNearEnd?: () => void }) {
+export function RequestTable({
+  rows,
+  onNearEnd,
+}: {
+  rows: readonly RequestRow[];
+  onNearEnd?: (() => void) | undefined;
+}) {
   const costs = useCosts();
   const held = useHeld();
   return (
     <VirtualTable
       rows={rows}
       keyOf={({ name }) => name}
-      {...(onNearEnd && { onNearEnd })}
+      onNearEnd={onNearEnd}
       head={
         <>
           <th>From</th>

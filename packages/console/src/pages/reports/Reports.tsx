@@ -44,8 +44,7 @@ export default function Reports() {
             head={HEAD}
             rows={rows}
             keyOf={({ name }) => name!}
-            isComplete={list.isComplete}
-            onNearEnd={list.readMore}
+            onNearEnd={list.isComplete ? undefined : list.readMore}
           >
             {(report) => <Cells report={report} names={rows.map(({ name }) => name!)} />}
           </VirtualTable>

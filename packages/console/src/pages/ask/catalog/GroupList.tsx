@@ -82,7 +82,13 @@ const HEAD = (
   </>
 );
 
-function GroupTable({ groups, onNearEnd }: { groups: readonly EventGroup[]; onNearEnd: () => void }) {
+function GroupTable({
+  groups,
+  onNearEnd,
+}: {
+  groups: readonly EventGroup[];
+  onNearEnd: (() => void) | undefined;
+}) {
   return (
     <VirtualTable head={HEAD} rows={groups} keyOf={({ name }) => name!} onNearEnd={onNearEnd}>
       {(group) => (

@@ -9,8 +9,7 @@ import { useSession } from '../../../session/session.ts';
 export function useSend(request: MeasurementRequest | undefined) {
   const { companion } = useSession();
   const navigate = useNavigate();
-  // Use the same ID for every attempt. The exchange creates only one measurement per ID, even if a response was lost.
-  const [requestId] = useState(newRequestId);
+  const sent = useRef<{ text: string; requestId: string }>(undefined);
   const isRunning = useRef(false);
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<Error>();
@@ -19,6 +18,11 @@ export function useSend(request: MeasurementRequest | undefined) {
     isRunning.current = true;
     setSending(true);
     setError(undefined);
+    // Use the same ID for every attempt with the same request. The exchange creates only one measurement per ID, even if
+    // a response was lost.
+    const text = JSON.stringify(request);
+    if (sent.current?.text !== text) sent.current = { text, requestId: newRequestId() };
+    const { requestId } = sent.current;
     try {
       const { name } = await companion!.create({ request: { ...request, requestId } });
       await navigate({ to: `/measurements/${idOf(name)}` as '.' });

@@ -31,7 +31,11 @@ export function Frequency({ view, labels }: Labeled) {
             className="in"
             id={id}
             value={chosen}
-            onChange={({ target }) => setChosen(Number(target.value))}
+            onChange={({ target }) => {
+              setChosen(Number(target.value));
+              // Another distribution may end at a lower frequency.
+              setCap(undefined);
+            }}
           >
             {distributions.map((of, i) => (
               <option key={JSON.stringify([of.of, of.period, of.group])} value={i}>

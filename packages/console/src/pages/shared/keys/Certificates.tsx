@@ -1,5 +1,5 @@
 /** The party's certificates at the exchange, with the remaining days. */
-import type { Certificate } from '@measurement-exchange/contract';
+import { type Certificate, PREFERRED } from '@measurement-exchange/contract';
 import { useEffect, useState } from 'react';
 import { count, day, fromTo } from '../../../format.ts';
 import { useResource } from '../../../live/useResource.ts';
@@ -7,6 +7,7 @@ import { Breakable } from '../../../parts/Breakable.tsx';
 import { Chip } from '../../../parts/Chip.tsx';
 import { CommandLine } from '../../../parts/CommandLine.tsx';
 import { Icon } from '../../../parts/Icon.tsx';
+import { ifFound } from '../../../parts/ifFound.ts';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { idOf } from '../../../session/roles.ts';
 import { useSession } from '../../../session/session.ts';
@@ -14,11 +15,11 @@ import { daysLeft, fingerprintOf, SOON_DAYS } from './days.ts';
 
 export function Certificates() {
   const query = useResource('certificates', [], async ({ client, principal }) => {
-    const [party, certificates] = await Promise.all([
-      client.getParty({ name: principal }),
+    const [preferred, certificates] = await Promise.all([
+      ifFound(client.getCertificate({ name: `${principal}/certificates/${PREFERRED}` })),
       Array.fromAsync(client.listCertificates({ parent: principal })),
     ]);
-    return { preferred: party.certificate, certificates };
+    return { preferred: preferred?.name, certificates };
   });
   return (
     <Loaded query={query}>
