@@ -42,7 +42,7 @@ export function readOptions(args?: string[]): Options {
     scale: SCALES.find((scale) => values[scale]) ?? 'short',
     seed,
     only: harnessesOf(values.only),
-    planted: values.third
+    planted: isThird(values.third, positionals)
       ? thirdOf(PLANTED_BUGS, headCommit())
       : bugsOf(values.planted ?? false, positionals),
     json: values.json ?? false,
@@ -62,6 +62,11 @@ function bugsOf(planted: boolean, names: string[]): readonly PlantedBug[] | unde
     throw new Error(`${names.join(' ')}: names of bugs come after --planted.`);
   if (!planted) return undefined;
   return names.length > 0 ? names.map(bugNamed) : PLANTED_BUGS;
+}
+
+function isThird(third: boolean | undefined, names: string[]): boolean {
+  if (third && names.length > 0) throw new Error(`--third chooses the bugs: leave out ${names.join(' ')}.`);
+  return third ?? false;
 }
 
 /** A third of the bugs. The commit decides which third. */

@@ -247,6 +247,6 @@ class Secrets {
       this.violations.add('An exchange wrote a bearer token to its log.');
     }
     // A token may be split between two chunks, so keep the end of this one.
-    this.before = text.slice(-500);
+    this.before = seen.slice(-500);
   }
 }

@@ -389,7 +389,7 @@ function rpcProblems(): string[] {
   ];
 }
 
-/** Finds uses of Math.random, because noise, nonces and jitter must come from an unpredictable source. */
+/** Finds uses of the random numbers of Math, because noise, nonces and jitter must come from an unpredictable source. */
 function randomProblems(): string[] {
   const forbidden = /\bMath\s*(?:\??\.\s*|\[\s*['"`])random\b|\brandom\b[^{}]*\}\s*=\s*Math\b/;
   return files('packages/*/src/**/*.{ts,js,mjs}', '{bench,rig,scripts}/**/*.{ts,mjs}')

@@ -24,11 +24,15 @@ export class Secrets {
     this.seen.add(text);
     this.titles.set(text, title);
     this.titles.set(encodeURIComponent(text), title);
-    this.addBytes(title, Buffer.from(text));
+    this.addForms(title, Buffer.from(text));
   }
 
   addBytes(title: string, bytes: Buffer): void {
     this.seen.add(bytes.toString('hex'));
+    this.addForms(title, bytes);
+  }
+
+  private addForms(title: string, bytes: Buffer): void {
     for (const form of formsOf(bytes)) this.titles.set(form, title);
   }
 

@@ -39,7 +39,7 @@ export function relativeProblems(): string[] {
   return everyFile().flatMap((file) =>
     ownImports(file)
       .filter(
-        (target) => target.endsWith('.ts') && packageOf(target) && packageOf(target) !== packageOf(file),
+        (target) => /\.tsx?$/.test(target) && packageOf(target) && packageOf(target) !== packageOf(file),
       )
       .map((target) => `${file}: imports ${target} by a relative path: use the exports of its package`),
   );
@@ -56,7 +56,7 @@ export function browserProblems(isInBrowsers: (file: string) => boolean): string
   const loaded = new Set(sources().filter(isInBrowsers));
   for (const file of loaded) {
     const imported = ownImports(file, loadedSpecifiersOf(file)).map(fileOf);
-    for (const target of imported) if (target.endsWith('.ts')) loaded.add(target);
+    for (const target of imported) if (/\.tsx?$/.test(target)) loaded.add(target);
   }
   return [...loaded].flatMap((file) =>
     loadedSpecifiersOf(file)

@@ -12,6 +12,9 @@ it.each([
   ['ALTER TABLE a ALTER COLUMN b TYPE bigint', 1],
   ['ALTER TABLE a ALTER b SET NOT NULL', 1],
   ['ALTER TABLE a ADD COLUMN b text NOT NULL', 1],
+  ['ALTER TABLE a ADD COLUMN b numeric(10, 2) NOT NULL', 1],
+  ['ALTER TABLE a ADD b text NOT NULL', 1],
+  ['ALTER TABLE a ADD CONSTRAINT c CHECK (d IS NOT NULL)', 0],
 ])(
   'the migration "%s" has this many changes that break replicas of the previous version: %i',
   (sql, problems) => {

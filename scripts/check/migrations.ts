@@ -15,13 +15,18 @@ const BREAKING: [pattern: RegExp, problem: string][] = [
   ],
   [/\bSET\s+NOT\s+NULL\b/i, 'requires a column that the version before may not write'],
   [
-    /\bADD\s+COLUMN\s+(?=[^,;]*(?<!\bIS\s)\bNOT\s+NULL\b)(?![^,;]*\bDEFAULT\b)/i,
+    /\bADD\s+(?!CONSTRAINT\b)(?=[^,;]*\bNOT\s+NULL\b)(?![^,;]*\bDEFAULT\b)/i,
     'adds a column without a default that the version before does not write',
   ],
 ];
 
 export function breakingChanges(sql: string): string[] {
-  const statements = sql.replace(/--.*$/gm, '');
+  let statements = sql.replace(/--.*$/gm, '');
+  // Remove what is in parentheses, such as the precision of a type or the condition of a CHECK, from the inside out.
+  for (let before = ''; before !== statements; ) {
+    before = statements;
+    statements = before.replace(/\([^()]*\)/g, ' ');
+  }
   return BREAKING.filter(([pattern]) => pattern.test(statements)).map(([, problem]) => problem);
 }
 

@@ -67,7 +67,11 @@ export async function openDocumentShell(
     run: runBlocks,
     async typed(document, from = '', to) {
       const all = await readFile(join(ROOT, document), 'utf8');
-      const part = all.slice(all.indexOf(from), to === undefined ? undefined : all.indexOf(to));
+      const placeOf = (text: string) => {
+        if (!all.includes(text)) throw new Error(`${document} does not contain "${text}".`);
+        return all.indexOf(text);
+      };
+      const part = all.slice(placeOf(from), to === undefined ? undefined : placeOf(to));
       return runBlocks(...[...part.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block!));
     },
     close: () => void commands.close(),

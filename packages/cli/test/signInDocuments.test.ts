@@ -37,13 +37,20 @@ it.each(PAGES)('%s has settings that the exchange and agents accept', (page) => 
 
 it.each(PAGES)('%s uses only existing commands and options of mex', async (page) => {
   const lines = blocks(page, 'sh').flatMap((text) => text.replaceAll('\\\n', ' ').split('\n'));
-  const commands = lines.filter((line) => line.startsWith('mex '));
-  expect(commands.length).toBeGreaterThan(0);
-  for (const line of commands) {
+  const typed = lines.filter((line) => line.startsWith('mex '));
+  expect(typed.length).toBeGreaterThan(0);
+  for (const line of typed) {
     const words = line.split(/\s+/).slice(1);
     const mex = await createMex(words);
     let command: Command = mex;
-    for (const word of words) command = command.commands.find((sub) => sub.name() === word) ?? command;
+    const commands = mex.commands.map((sub) => sub.name());
+    const begin = words.findIndex((word) => commands.includes(word));
+    for (const word of words.slice(begin)) {
+      if (command.commands.length === 0 || word.startsWith('-')) break;
+      const sub = command.commands.find((one) => [one.name(), ...one.aliases()].includes(word));
+      expect(sub, `${line}: ${word}`).toBeDefined();
+      command = sub!;
+    }
     expect(command, line).not.toBe(mex);
     const known = [...mex.options, ...command.options].map(({ long }) => long);
     for (const word of words.filter((each) => each.startsWith('--'))) expect(known, line).toContain(word);

@@ -30,8 +30,10 @@ let axe: string;
 
 beforeAll(async () => {
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  await rm(PICTURES, { recursive: true, force: true });
-  await mkdir(PICTURES, { recursive: true });
+  if (isTakingPictures) {
+    await rm(PICTURES, { recursive: true, force: true });
+    await mkdir(PICTURES, { recursive: true });
+  }
   if (!lacksChromium) await Promise.all([untilAnswered(), untilReported()]);
 });
 

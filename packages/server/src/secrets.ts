@@ -29,7 +29,8 @@ export class Secrets {
   open(place: string, sealed: Uint8Array): Buffer {
     const end = sealed.length - TAG_BYTES;
     try {
-      const decipher = createDecipheriv(ALGORITHM, this.key, sealed.subarray(0, NONCE_BYTES))
+      const nonce = sealed.subarray(0, NONCE_BYTES);
+      const decipher = createDecipheriv(ALGORITHM, this.key, nonce, { authTagLength: TAG_BYTES })
         .setAAD(Buffer.from(place))
         .setAuthTag(sealed.subarray(end));
       const plaintext = decipher.update(sealed.subarray(NONCE_BYTES, end));

@@ -1,11 +1,11 @@
 /** Finds the pages and resources that match the search text. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { useTitles } from '../companion/useTitles.ts';
 import { count } from '../format.ts';
 import type { IconName } from '../parts/Icon.tsx';
 import { ifFound } from '../parts/ifFound.ts';
 import { pathOf } from '../parts/links.ts';
+import { useTitles } from '../parts/useTitles.ts';
 import { idOf, type Role } from '../session/roles.ts';
 import { type Session, useSession } from '../session/session.ts';
 import { PAGES } from './pages.ts';

@@ -6,6 +6,7 @@ import { open, rename, stat } from 'node:fs/promises';
  * errors are not logged.
  */
 const largestBytes = 5_000_000;
+const TAIL_BYTES = 16_384;
 
 /** Opens the log for appending. A large log is first renamed to `.old`, which replaces an earlier `.old` file. */
 export async function openLog(path: string) {
@@ -16,8 +17,11 @@ export async function openLog(path: string) {
   return {
     path,
     fd: file.fd,
+    /** Returns the last ten lines that were written since the log was opened. */
     async tail(): Promise<string> {
-      const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(16_384), position: start });
+      const { size } = await file.stat();
+      const position = Math.max(start, size - TAIL_BYTES);
+      const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(TAIL_BYTES), position });
       return buffer.toString('utf8', 0, bytesRead).trim().split('\n').slice(-10).join('\n');
     },
     close: () => file.close(),

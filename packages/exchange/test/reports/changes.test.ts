@@ -6,7 +6,7 @@ import { DAY_MS } from '@measurement-exchange/testkit/certificates';
 import { type DevParty, UNLIMITED, useExchange } from '@measurement-exchange/testkit/exchange';
 import { reportKey } from '@measurement-exchange/testkit/requests';
 import { castOf, createMeasurement, get, ok, post } from '@measurement-exchange/testkit/steps';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { Database } from '../../src/database/db.ts';
 import { applyRetention } from '../../src/jobs/retention.ts';
 import { changesBehind, tokenNow } from '../changes/follow.ts';
@@ -89,7 +89,7 @@ it('a report becomes INCOMPLETE in the change log when retention removes its mea
     connection: { connectionString: exchange.database.url },
     applicationName: 'test',
   });
-  afterAll(() => db.close());
+  onTestFinished(() => db.close());
   const later = { db, clock: (): Timestamp => timestampOf(Date.now() + 100 * DAY_MS) };
   while (await applyRetention(later, { removeTerminalAfterDays: 30 }));
   expect(await stateOf(exchange, acme, report)).toBe('INCOMPLETE');

@@ -73,10 +73,9 @@ async function newMeasurement() {
 async function requireWholeHistory({ name }: { name: string }): Promise<void> {
   const rows = await database.query(`SELECT version FROM changes WHERE name = $1 ORDER BY xid, seq`, [name]);
   expect(rows.map(({ version }) => version)).toEqual(rows.map((_, i) => i + 1));
-  const [row] = await database.query(
-    `SELECT version, state FROM reports WHERE consumer || '/reports/' || id = $1`,
-    [name],
-  );
+  const [row] = await database.query(`SELECT version FROM reports WHERE consumer || '/reports/' || id = $1`, [
+    name,
+  ]);
   expect(row!.version).toBe(rows.length);
 }
 
@@ -96,7 +95,6 @@ it('one of two concurrent updates with the same etag fails with REPORT_ETAG_MISM
 });
 
 it('a deletion succeeds concurrently with an update, which succeeds or fails with REPORT_NOT_FOUND', async () => {
-  const seen = new Set<string>();
   for (let i = 0; i < ROUNDS; i++) {
     const { name: measurement } = await newMeasurement();
     const report = await newReport();
@@ -107,11 +105,9 @@ it('a deletion succeeds concurrently with an update, which succeeds or fails wit
     ]);
     expect(outcome(deleted)).toBe('OK');
     expect(['OK', '404 REPORT_NOT_FOUND']).toContain(outcome(updated));
-    seen.add(outcome(updated));
     expect(outcome(await call(0, 'consumer', 'GET', below(report)))).toBe('404 REPORT_NOT_FOUND');
     await requireWholeHistory(report);
   }
-  expect(seen.size).toBeGreaterThan(0);
 });
 
 it('concurrent creates with the same requestId create one report, with or without a reportId', async () => {

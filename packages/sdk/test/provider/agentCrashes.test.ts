@@ -169,7 +169,7 @@ function startAgent(ledger: string, dieBefore?: AgentJob['dieBefore']) {
   const said = async (count: number) => {
     for (
       let [seen, idle] = [0, 0];
-      lines.length < count && idle < 200 && child.exitCode === null;
+      lines.length < count && idle < 200 && child.exitCode === null && child.signalCode === null;
       await sleep(5)
     ) {
       idle = lines.length === seen && seen > 0 ? idle + 1 : 0;

@@ -22,12 +22,11 @@ export async function onPostgres<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** Returns the URL without the account, as the settings require. If `database` is given, it replaces the database. */
-export function publicUrl(url: string, database?: string): string {
+/** Returns the URL without the account, as the settings require. */
+export function publicUrl(url: string): string {
   const parsed = new URL(url);
   parsed.username = '';
   parsed.password = '';
-  if (database !== undefined) parsed.pathname = `/${database}`;
   return parsed.href;
 }
 

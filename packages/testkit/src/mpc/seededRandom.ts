@@ -11,7 +11,7 @@ export function seededRandom(seed: string): RandomSource {
   return {
     bytes(n) {
       if (used + n > block.length) {
-        block = cipher.update(zeros);
+        block = cipher.update(n > zeros.length ? Buffer.alloc(n) : zeros);
         used = 0;
       }
       used += n;

@@ -12,7 +12,8 @@ export function cached<T>(read: (name: string) => Promise<T>, ttlMs: number, clo
       if (hit !== undefined) return hit;
       const value = read(name);
       cache.set(name, { value, expiresAt: clock.now() + ttlMs });
-      value.catch(() => cache.delete(name));
+      // Another value may have replaced this one in the meantime.
+      value.catch(() => cache.get(name)?.value === value && cache.delete(name));
       return value;
     },
     evict: (name: string) => void cache.delete(name),

@@ -193,8 +193,11 @@ function measurementSpending(database: DatabaseSync): MeasurementSpending[] {
   }));
 }
 
-/** Returns how many times a requisition could be charged again before the limit is reached. */
-function repetitions(database: DatabaseSync, requisition: string, limit: Units): number {
+/**
+ * Returns how many times a requisition could be charged again before the limit is reached. Returns undefined if its
+ * charges are all 0.
+ */
+function repetitions(database: DatabaseSync, requisition: string, limit: Units): number | undefined {
   const charges = unitRows<SliceRow & Pick<Total, 'reference' | 'day'>>(
     database,
     'SELECT * FROM charges WHERE requisition = ?',
@@ -214,5 +217,5 @@ function repetitions(database: DatabaseSync, requisition: string, limit: Units):
       Number(left[measure] / cost[measure]),
     );
   });
-  return Math.min(...counts);
+  return counts.length === 0 ? undefined : Math.min(...counts);
 }

@@ -73,11 +73,15 @@ function describeFault(error: unknown, path: string): unknown {
  * not exist.
  */
 export function openLedgerBeside(path: string): DatabaseSync {
-  // Creating a ledger or updating its schema needs the lock. Writing to an up-to-date ledger does not.
-  if (!existsSync(path) || needsUpdate(path)) openLedgerFile(path).close();
-  const database = new DatabaseSync(path, { timeout: BUSY_MS });
-  requireKnown(database, path);
-  return database;
+  try {
+    // Creating a ledger or updating its schema needs the lock. Writing to an up-to-date ledger does not.
+    if (!existsSync(path) || needsUpdate(path)) openLedgerFile(path).close();
+    const database = new DatabaseSync(path, { timeout: BUSY_MS });
+    requireKnown(database, path);
+    return database;
+  } catch (error) {
+    throw describeFault(error, path);
+  }
 }
 
 function needsUpdate(path: string): boolean {

@@ -1,9 +1,9 @@
 /** The dialog that fills in the form from an earlier measurement. */
 import { useRef, useState } from 'react';
-import { useTitles } from '../../../companion/useTitles.ts';
 import { A } from '../../../parts/A.tsx';
 import { Icon } from '../../../parts/Icon.tsx';
 import { Loaded } from '../../../parts/states.tsx';
+import { useTitles } from '../../../parts/useTitles.ts';
 import { idOf } from '../../../session/roles.ts';
 
 export function EarlierOnes() {
