@@ -43,7 +43,7 @@ it('renews an expired token once for concurrent commands', async () => {
   expect(provider.grants).toEqual(['authorization_code', 'refresh_token']);
   const after = await stored('default');
   expect(after.refreshToken).not.toBe(before.refreshToken);
-  expect(await readdir(join(configFolder(), 'logins'))).toEqual(['default.json']);
+  expect(await readdir(join(configFolder(), 'logins'))).toEqual(['default.json', 'default.json.lock']);
 });
 
 it('asks to sign in again after the refresh token is revoked, and deletes the login on logout', async () => {
