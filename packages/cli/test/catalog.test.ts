@@ -333,7 +333,8 @@ describe('mex event-groups', () => {
   });
 });
 
-// The length of the first file is the second byte, or the second and third. In Latin-1, 0xa0 is a space.
+// A binary schema begins with a line feed and the length of its first file. The length 123 is the byte `{`, and the
+// length 15,776 is the bytes 0xa0 and `{`. In Latin-1, 0xa0 is a space.
 it.each([
   [123, '\n{'],
   [15_776, '\n\xa0{'],

@@ -91,7 +91,7 @@ it('mex measure --dry-run prints the duchies, the expected error and the charge'
   expect(err).toContain(
     `honestMajorityShareShuffle, computed by ${aggregator.name} with ${firstWorker.name} and ${secondWorker.name}`,
   );
-  // The plan predicts the interval's width exactly: the interval in the first test, 604 to 676, has the same width.
+  // The interval in the first test, 604 to 676, is 640 ± 36. The plan predicts exactly this margin.
   expect(err).toMatch(/expected {2}reach ± 36 \(95 %\)/);
   expect(err).toMatch(
     /charge {4}dataProviders\/streamly, dataProviders\/chirper: delta .*, rho .* for each event group and day, 31 days/,

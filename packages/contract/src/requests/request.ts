@@ -154,7 +154,7 @@ function take(from: JsonObject, name: string, violations: Violation[]): JsonValu
   return value ?? undefined;
 }
 
-/** Removes the property `name` or `parent`, and reports a violation if its value differs from the path. */
+/** Removes one property, which is `name` or `parent`, and reports a violation if its value differs from the path. */
 function takeEqual(from: JsonObject, name: string, path: string, at: string, violations: Violation[]): void {
   const value = take(from, name, violations);
   // The parent's name is the path without its last segment, which is the collection.

@@ -39,8 +39,8 @@ async function agrees(measurement: Measurement): Promise<boolean> {
 }
 
 /**
- * Sends the uploads of providers that do not check the terms. Expects no result, because the first duchy that sees
- * other terms rejects the upload or ends the computation.
+ * Sends the uploads of providers that do not check the terms. Expects no result, because the first duchy that receives
+ * terms different from its own rejects the upload or ends the computation.
  */
 async function expectNothing(measurement: Measurement): Promise<void> {
   for (const [i, people] of AUDIENCES.entries()) {

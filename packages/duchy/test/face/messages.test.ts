@@ -1,6 +1,6 @@
 /**
- * Tests messages from other duchies: each is accepted once, from the duchy whose role sends it, at the stage that waits
- * for it.
+ * Tests messages from other duchies. A duchy accepts a message only once, only from the duchy with the expected role,
+ * and only at the stage that waits for this message.
  */
 import type { duchyMessages, SignedMessage } from '@measurement-exchange/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -13,7 +13,7 @@ import type { AgentEvent } from './logEvents.ts';
 
 const MAX_LISTED = 10;
 
-/** The time, in addition to the polling interval, for a poll's duration and for a late start on a busy machine. */
+/** A poll is overdue this long after the polling interval. The agent may be slow, or start late on a busy machine. */
 const SLACK_MS = 60_000;
 
 export class Monitor {

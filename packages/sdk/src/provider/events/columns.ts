@@ -38,7 +38,7 @@ export const DEFAULT_COLUMNS = {
   duration: 'duration',
 } as const;
 
-/** A column of a store, with the store's own type. */
+/** A column of an event store. `type` is the name that this kind of store has for the column's type. */
 interface Named {
   name: string;
   type: unknown;
