@@ -82,7 +82,7 @@ it('mex duchy check exits with 1 for a problem, 0 for warnings only, and 1 witho
   await database.query(
     `INSERT INTO computations (id, role, protocol, stage, view, spec, register_count)
      VALUES ('c1', 'FIRST_WORKER', 'honestMajorityShareShuffle', 'SETUP_PHASE', '{}', '', 1);
-     INSERT INTO blobs (id, computation, create_time) VALUES (gen_random_uuid(), 'c1', now() - interval '4 hours')`,
+     INSERT INTO blobs (id, computation, create_time) VALUES (gen_random_uuid(), 'c1', now() - interval '28 hours')`,
   );
   const warned = await ended('check', '--config', config);
   expect(warned.out).toMatch(/ok +exchange +It answers, and takes the token of duchies\/checked\./);

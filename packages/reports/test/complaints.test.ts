@@ -194,7 +194,7 @@ describe('known complaints', () => {
       expect(Math.abs(orMore[i]! - people)).toBeLessThanOrEqual(1);
     const beyond = impressionsBeyond(2, impressions, distribution!.frequencies!).value;
     expect(beyond).toBe(5000 - orMore[0]! - orMore[1]!);
-    expect(averageFrequency(impressions, distribution as typeof impressions).value).toBe(2.5);
+    expect(averageFrequency(impressions, distribution as typeof impressions)!.value).toBe(2.5);
     expect(grossRatingPoints(impressions, 5_000_000).value).toBe(0.1);
   });
 

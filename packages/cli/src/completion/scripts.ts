@@ -46,10 +46,10 @@ function shellValue(values: Values): string {
 
 /**
  * Returns a shell command that prints the party names in dev.json. `sed` can extract them because each name is on its
- * own line.
+ * own line. It skips texts with other characters than those of names, because bash would expand them.
  */
 const partyNames = (prefix: string) =>
-  `sed -n 's|^ *"name": "\\('"${prefix}"'[^"]*\\)".*|\\1|p' "\${MEX_DATA_DIR:-.mex}/dev.json" 2>/dev/null`;
+  `sed -n 's|^ *"name": "\\('"${prefix}"'[A-Za-z0-9_/-]*\\)".*|\\1|p' "\${MEX_DATA_DIR:-.mex}/dev.json" 2>/dev/null`;
 
 const posixTables = (tree: Node[]) => `_mex_words() {
   case "$1" in
@@ -103,7 +103,7 @@ _mex() {
   _mex_walk "\${before[@]}"
   candidates="$(_mex_candidates "$cur")"
   case "$candidates" in
-    @file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
+    @file) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
     @anything) COMPREPLY=() ;;
     @party*) candidates="\${candidates#@party}"; COMPREPLY=($(compgen -W "$(_mex_parties "\${candidates# }")" -- "$cur")) ;;
     *)

@@ -55,7 +55,14 @@ async function demoSettings(as: string): Promise<DuchyConfig> {
   );
 }
 
-const modeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mode;
+/** Returns undefined if the file is missing, or is in a folder that must not be entered. */
+function modeOf(path: string): number | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.mode;
+  } catch {
+    return undefined;
+  }
+}
 
 async function productionProblemsOf(config: DuchyConfig): Promise<string[]> {
   if (config.mode !== 'production') return [];

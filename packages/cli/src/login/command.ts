@@ -91,9 +91,14 @@ async function login(options: LoginOptions): Promise<void> {
 async function settingsOf(options: LoginOptions): Promise<NamedProfile> {
   const name = chosenName();
   const stored = await findProfile(name);
-  const { MEX_URL: url, MEX_ISSUER: issuer, MEX_CLIENT_ID: clientId } = process.env;
+  const [url, issuer, clientId] = ['MEX_URL', 'MEX_ISSUER', 'MEX_CLIENT_ID'].map(
+    (name) => process.env[name] || undefined,
+  );
   const { device: _device, browser: _browser, timeout: _timeout, ...flags } = options;
-  return { ...stored, ...checkedSettings({ ...given({ url, issuer, clientId }), ...given(flags) }), name };
+  const settings = { ...stored, ...given({ url, issuer, clientId }), ...given(flags) };
+  // An empty option removes a setting, and an empty variable counts as unset.
+  const kept = Object.entries(settings).filter(([, value]) => value !== '');
+  return { ...checkedSettings(Object.fromEntries(kept)), name };
 }
 
 export function logoutCommand(): Command {

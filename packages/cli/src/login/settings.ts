@@ -32,6 +32,8 @@ export function checkedSettings(settings: Profile): Profile {
     ...(url && { url: withoutSlash(url) }),
     ...(identity && { identity: resolve(identity) }),
     ...(clientSecretFile && { clientSecretFile: resolve(clientSecretFile) }),
-    ...(roots && { roots: roots.map((root) => mapRootPath(root, (path) => resolve(path))) }),
+    ...(roots && {
+      roots: roots.filter(Boolean).map((root) => mapRootPath(root, (path) => resolve(path))),
+    }),
   };
 }

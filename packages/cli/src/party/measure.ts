@@ -116,7 +116,24 @@ export function measureCommand(): Command {
   return command.action(measure);
 }
 
-async function measure(type: string | undefined, options: MeasureOptions): Promise<void> {
+/** The options that say what is asked, by their names in Commander. */
+const REQUEST_OPTIONS =
+  'from to filter maxFrequency maxWatchDuration sampling modelLine protocol title reference requestId epsilon delta frequencyEpsilon frequencyDelta'.split(
+    ' ',
+  );
+
+/** Throws if `--spec` is given together with an option that it would ignore. */
+function requireOnlySpec(command: Command): void {
+  const ignored = (command.options as Option[])
+    .filter((option) => REQUEST_OPTIONS.includes(option.attributeName()))
+    .filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli')
+    .map(({ long }) => long);
+  if (ignored.length === 0) return;
+  throw new Error(`--spec is the whole request: leave out ${ignored.join(', ')}, or put it into the file.`);
+}
+
+async function measure(type: string | undefined, options: MeasureOptions, command: Command): Promise<void> {
+  if (options.spec !== undefined) requireOnlySpec(command);
   const acting = await consumerOf(options);
   const question = await questionFrom(acting, type, options);
   const plan = await planOf(acting, question, options);

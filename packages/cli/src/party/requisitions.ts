@@ -65,7 +65,10 @@ function list(): Command {
 }
 
 function parentOf({ principal }: calls.Caller, measurement: string | undefined): string {
-  if (calls.isOf('dataProviders', principal)) return principal;
+  if (calls.isOf('dataProviders', principal)) {
+    if (measurement === undefined) return principal;
+    throw new Error('A provider lists all of its requisitions: leave out the measurement.');
+  }
   if (measurement !== undefined) return calls.nameBelow(principal, 'measurements', measurement);
   throw new Error(
     `Which measurement of ${principal}? mex requisitions list <measurement>, by a name that mex measurements list prints.`,

@@ -45,7 +45,7 @@ export function inWords(sentence: string, nameOf: NameOf): string {
   return sentence
     .replaceAll(/measurementConsumers\/[\w-]+\/measurements\/[\w-]+\/requisitions\/[\w-]+/g, 'the request')
     .replaceAll(/dataProviders\/[\w-]+\/requisitions\/[\w-]+/g, 'the request')
-    .replaceAll(/\b(?:dataProviders|duchies|measurementConsumers)\/[\w-]+(?!\/)\b/g, (party) =>
+    .replaceAll(/\b(?:dataProviders|duchies|measurementConsumers)\/[\w-]+(?![\w/-])/g, (party) =>
       nameOf(party),
     );
 }

@@ -101,14 +101,16 @@ function figureView(reported: ReportedFigure, all: readonly ReportedFigure[]): F
   const { request, of, period, group } = figure;
   const impressions = frequencies && all.find((other) => isImpressionsOf(other, reported));
   const counted = impressions?.value === undefined ? undefined : (impressions as Required<ReportedFigure>);
+  const average = counted && averageFrequency(counted, reported as Required<ReportedFigure>);
   return {
     metric: request.metric,
     ...{ of, period, group, periods: request.periods ?? 'total', isCumulative: request.cumulative ?? false },
     ...rest,
     ...(frequencies && { frequencies: frequencies.map(({ people, orMore }) => ({ people, orMore })) }),
     ...(frequencies &&
-      counted && {
-        average: averageFrequency(counted, reported as Required<ReportedFigure>),
+      counted &&
+      average && {
+        average,
         beyond: frequencies.map(({ frequency }) => impressionsBeyond(frequency, counted, frequencies)),
       }),
   };

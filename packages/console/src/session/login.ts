@@ -9,7 +9,8 @@ export interface Tokens {
 }
 
 export interface Renewal {
-  refresh: (refreshToken: string) => Promise<Tokens>;
+  /** Resolves to undefined if the issuer rejects the refresh token. Rejects if the issuer does not respond. */
+  refresh: (refreshToken: string) => Promise<Tokens | undefined>;
   /** Asks the user to sign in again, and returns the new tokens. */
   again: (signal: AbortSignal) => Promise<Tokens>;
 }
@@ -69,12 +70,12 @@ export class Login {
   private async renew(): Promise<void> {
     const { refreshToken } = this.tokens;
     if (refreshToken !== undefined) {
-      const refreshed = await this.renewal.refresh(refreshToken).catch(() => undefined);
+      const refreshed = await this.renewal.refresh(refreshToken);
       if (refreshed !== undefined) {
         this.tokens = refreshed;
         return;
       }
-      // Drop the refresh token, because the renewal failed. The user must sign in again.
+      // Drop the rejected refresh token. The user must sign in again.
       this.tokens = { ...this.tokens, refreshToken: undefined };
     }
     if (this.onExpired === undefined) throw new SignInExpired();

@@ -58,6 +58,9 @@ interface Provider {
 }
 
 /** Allow an issuer without TLS only if the page itself has no TLS, as on a development exchange. */
+/** The maximum duration of a refresh, because API calls wait for it. */
+const REFRESH_MS = 15_000;
+
 const INSECURE = { [oauth.allowInsecureRequests]: location.protocol === 'http:' };
 
 function openWindow(): Window {
@@ -145,10 +148,22 @@ export function passOn(): void {
   window.close();
 }
 
-async function refresh({ server, client }: Provider, refreshToken: string): Promise<Tokens> {
-  const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), refreshToken, INSECURE);
-  const tokens = tokensOf(await oauth.processRefreshTokenResponse(server, client, response));
-  return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
+async function refresh({ server, client }: Provider, refreshToken: string): Promise<Tokens | undefined> {
+  const options = { ...INSECURE, signal: AbortSignal.timeout(REFRESH_MS) };
+  try {
+    const response = await oauth.refreshTokenGrantRequest(
+      server,
+      client,
+      oauth.None(),
+      refreshToken,
+      options,
+    );
+    const tokens = tokensOf(await oauth.processRefreshTokenResponse(server, client, response));
+    return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
+  } catch (error) {
+    if (error instanceof oauth.ResponseBodyError) return undefined;
+    throw error;
+  }
 }
 
 /**

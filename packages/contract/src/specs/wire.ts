@@ -22,6 +22,8 @@ export type WireMessage = { [field: string]: unknown };
 export interface WireLimits {
   maxMessages: number;
   maxDepth: number;
+  /** The maximum number of values in all repeated fields that are not messages. Unlimited by default. */
+  maxValues?: number;
   /** Whether a field that the schema does not define is an error. If not, the field is skipped. */
   refuseUnknown?: boolean;
 }
@@ -145,6 +147,7 @@ class WireFault extends Error {
 class WireReader {
   private pos = 0;
   private messages = 0;
+  private values = 0;
   /** Nonzero if the varint that was read last has a 1 above its low 32 bits. The exact value has no meaning. */
   private high = 0;
   private readonly bytes: Uint8Array;
@@ -212,6 +215,9 @@ class WireReader {
   }
 
   private scalar(f: WireField, into: WireMessage, end: number): void {
+    const { maxValues = Number.POSITIVE_INFINITY } = this.limits;
+    if (f.repeated && ++this.values > maxValues)
+      throw new WireFault(`is beyond ${maxValues} repeated values`);
     switch (f.wire) {
       case VARINT: {
         const low = this.varint(end);

@@ -89,7 +89,7 @@ export interface PartyName {
 /** Returns the parts of a party's name, or undefined if the text is not the name of a party. */
 export function parsePartyName(name: string): PartyName | undefined {
   const [collection, id = ''] = name.split('/') as [PartyCollection, string?];
-  const kind = PARTY_KINDS[collection];
+  const kind = Object.hasOwn(PARTY_KINDS, collection) ? PARTY_KINDS[collection] : undefined;
   if (kind === undefined || id === WILDCARD || parseName(kind, name) === undefined) return undefined;
   return { name, collection, id, idParameter: `${kind}Id` };
 }

@@ -36,6 +36,8 @@ export async function follow(duchy: Duchy, view: Computation): Promise<void> {
     return;
   }
   if (stored.view.etag === view.etag) return;
+  // Ignore a view that another process or an upload has overtaken. It lacks what changed since then.
+  if ((view.updateTime ?? '') < (stored.view.updateTime ?? '')) return;
   if (fixedPart(stored.view) !== fixedPart(view) || !keepsKeys(stored.view, view)) {
     return follow(duchy, await fail(duchy.client, view.name!, new PermanentError('COMPUTATION_CHANGED')));
   }

@@ -31,6 +31,8 @@ const MAX_DRAIN_MS = 2_000;
  */
 export function drain(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return Promise.resolve();
+  // A parser that still reads the body would pause it.
+  request.unpipe();
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, MAX_DRAIN_MS);
     let left = MAX_DRAINED_BYTES;

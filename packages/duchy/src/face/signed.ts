@@ -3,7 +3,7 @@ import { ConsentError, verifySignature, type X509 } from '@measurement-exchange/
 import { ExchangeError, type SignedMessage } from '@measurement-exchange/contract';
 import { trustedCertificate } from '../computations/certificates.ts';
 import type { Duchy } from '../computations/context.ts';
-import { PermanentError } from '../computations/errors.ts';
+import { NotReady, PermanentError } from '../computations/errors.ts';
 import { exchangeUnavailable, mismatch } from '../computations/rejections.ts';
 import { Failures } from './slots.ts';
 
@@ -47,6 +47,10 @@ async function certificateOf(duchy: Duchy, party: string, name: string, field: s
   try {
     return await trustedCertificate(duchy, party, name);
   } catch (error) {
+    if (error instanceof NotReady) {
+      const message = `${field}: ${error.message}`;
+      throw new ExchangeError('UNAVAILABLE', message, { cause: error, retryAfterSeconds: 1 });
+    }
     if (!(error instanceof PermanentError)) throw exchangeUnavailable(error);
     // Send the detail to the caller, because it describes the caller's own certificate.
     const description = [error.message, error.detail].filter(Boolean).join(' ');

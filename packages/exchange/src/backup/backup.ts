@@ -3,7 +3,7 @@
  * running meanwhile.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, realpath, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Config, ConfigError } from '../config/config.ts';
@@ -18,6 +18,9 @@ export type { BackupFacts } from './manifest.ts';
 /** Files with private keys of the demo parties, the demo root, and the token issuer of development mode. */
 export const FILES_BESIDE = ['dev.json', 'dev-root.json', 'dev-issuer.json'];
 export const CLUSTER = 'pg';
+/** The folder with the keys that open the secrets in the databases of the demo duchies. */
+export const DUCHIES = 'duchies';
+const DUCHY_KEY = 'secrets.key';
 
 export async function backup(
   config: Config,
@@ -87,9 +90,21 @@ async function fill(config: Config, partial: string, onProgress: OnProgress): Pr
     const from = join(config.dataDir, path);
     if (existsSync(from)) files.push({ path, ...(await copyFile(from, join(partial, path))) });
   }
+  for (const folder of await duchyFolders(config.dataDir)) {
+    directories.push(...[DUCHIES, folder].filter((name) => !directories.includes(name)));
+    await mkdir(join(partial, folder), { recursive: true, mode: 0o700 });
+    const path = `${folder}/${DUCHY_KEY}`;
+    files.push({ path, ...(await copyFile(join(config.dataDir, path), join(partial, path))) });
+  }
   const facts = { time, postgresVersion, exchangeVersion: manifest.version, schemaVersion };
   const made = manifestOf(facts, directories, files);
   await writeManifest(partial, made);
   await sync(partial, made);
   return factsOf(made);
+}
+
+/** Returns the folders of the demo duchies that have a key, relative to the data directory. */
+async function duchyFolders(dataDir: string): Promise<string[]> {
+  const ids = await readdir(join(dataDir, DUCHIES)).catch(() => []);
+  return ids.map((id) => `${DUCHIES}/${id}`).filter((folder) => existsSync(join(dataDir, folder, DUCHY_KEY)));
 }

@@ -14,13 +14,13 @@ import {
   startPostgres,
   unfinished,
 } from '../postgres/index.ts';
-import { CLUSTER, FILES_BESIDE, requireEmbedded } from './backup.ts';
+import { CLUSTER, DUCHIES, FILES_BESIDE, requireEmbedded } from './backup.ts';
 import { copyFile, forEachFile, makeDirectories, type OnProgress, sync, syncPath } from './files.ts';
 import { damaged, factsOf, type Manifest, readManifest } from './manifest.ts';
 
 /**
- * Restores the backup in `directory`. The data directory must not contain a database or any of FILES_BESIDE. If the
- * restore fails, all restored files are removed.
+ * Restores the backup in `directory`. The data directory must not contain a database, DUCHIES, or any of FILES_BESIDE.
+ * If the restore fails, all restored files are removed.
  */
 export async function restore(config: Config, directory: string, onProgress: OnProgress) {
   requireEmbedded(config);
@@ -66,7 +66,7 @@ function majorOf(version: string): string {
 }
 
 function requireFree(home: string): void {
-  const taken = [CLUSTER, ...FILES_BESIDE].find((name) => existsSync(join(home, name)));
+  const taken = [CLUSTER, DUCHIES, ...FILES_BESIDE].find((name) => existsSync(join(home, name)));
   if (taken === undefined) return;
   throw new Error(
     `${join(home, taken)} is there already, and nothing is overwritten: set MEX_DATA_DIR to another folder, ` +
@@ -90,7 +90,7 @@ async function place(
     // If the process runs as root, the owner of the data directory becomes the owner of the files.
     const { uid, gid } = await stat(home);
     if (process.geteuid!() === 0) await giveCluster(temporary, { uid, gid });
-    for (const name of FILES_BESIDE) {
+    for (const name of [DUCHIES, ...FILES_BESIDE]) {
       if (existsSync(join(temporary, name))) await rename(join(temporary, name), join(home, name));
     }
     await rename(join(temporary, CLUSTER), join(home, CLUSTER));
@@ -128,5 +128,6 @@ async function copyAll(
 
 /** Removes the files that a failed restore created. None of these files existed before the restore. */
 async function clear(home: string): Promise<void> {
-  for (const name of [CLUSTER, ...FILES_BESIDE]) await rm(join(home, name), { recursive: true, force: true });
+  for (const name of [CLUSTER, DUCHIES, ...FILES_BESIDE])
+    await rm(join(home, name), { recursive: true, force: true });
 }

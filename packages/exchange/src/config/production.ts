@@ -87,12 +87,15 @@ export async function requireProductionDatabase(connections: Connections, config
 }
 
 function fileFacts(path: string): FileFacts | undefined {
-  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
-  if (mode === undefined) return undefined;
+  let mode = 0;
   try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    mode = found.mode;
     accessSync(path, constants.R_OK);
     return { mode, readable: true };
   } catch {
+    // If the folder must not be entered, the mode is unknown, too.
     return { mode, readable: false };
   }
 }

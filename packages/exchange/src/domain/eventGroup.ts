@@ -11,6 +11,7 @@ import {
   type Finding,
   type Interval,
   isObject,
+  JsonDecimal,
   type JsonObject,
   type JsonValue,
   MAX_ENTITY_METADATA_BYTES,
@@ -73,6 +74,17 @@ export function eventGroupName(party: string, id: string): string {
   return `${party}/eventGroups/${id}`;
 }
 
+/**
+ * The maximum depth of entity metadata. In gRPC, each level takes three nested messages, and many clients read at most
+ * 100.
+ */
+const MAX_ENTITY_METADATA_DEPTH = 16;
+
+function depthOf(value: JsonValue): number {
+  if (typeof value !== 'object' || value === null || value instanceof JsonDecimal) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
 export const METADATA_FIELD = 'encryptedMetadata.metadata';
 
 export function inputViolations(provider: string, input: EventGroupInput): Violation[] {
@@ -95,6 +107,8 @@ export function inputViolations(provider: string, input: EventGroupInput): Viola
       'eventGroupMetadata.entityMetadata',
       `must have at most ${MAX_ENTITY_METADATA_BYTES} bytes as JSON`,
     );
+  } else if (entity !== undefined && depthOf(entity as JsonValue) > MAX_ENTITY_METADATA_DEPTH) {
+    report('eventGroupMetadata.entityMetadata', `must nest at most ${MAX_ENTITY_METADATA_DEPTH} levels deep`);
   }
   if (input.encryptedMetadata === undefined) return violations;
 

@@ -105,7 +105,7 @@ export class Call {
 
   /**
    * Runs a list operation. While the translated page is too large for the client, runs the operation again with fewer
-   * items. Throws RESPONSE_TOO_LARGE if a single item is too large.
+   * items. Leaves out a single item that is too large, so that the client can read the items after it.
    */
   async runPage<O extends Operation, Page>(
     operation: O,
@@ -119,8 +119,12 @@ export class Call {
       const page = await this.runWith(operation, params, { ...request, query }, write as never);
       const bytes = sizeBound(page);
       if (bytes <= MAX_PAGE_BYTES) return page as Page;
-      const count = itemsOf(page as Page).length;
-      if (count <= 1) throw responseTooLarge('The item is above 4 MiB: it cannot be read by gRPC.');
+      const items = itemsOf(page as Page);
+      const count = items.length;
+      if (count <= 1) {
+        items.length = 0;
+        return page as Page;
+      }
       query = { ...query, pageSize: Math.max(1, Math.floor((count * MAX_PAGE_BYTES * 0.9) / bytes)) };
     }
   }

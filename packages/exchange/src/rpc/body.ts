@@ -1,15 +1,25 @@
 /** Reads the request message of an RPC within limits, and checks its framing and its wire form. */
 import type { ServerHttp2Stream } from 'node:http2';
 import type { DescMessage } from '@bufbuild/protobuf';
-import { ExchangeError, invalid, readWire, type WireLimits } from '@measurement-exchange/contract';
+import {
+  ExchangeError,
+  invalid,
+  MAX_BODY_VALUES,
+  parseJsonBytes,
+  readWire,
+  type WireLimits,
+} from '@measurement-exchange/contract';
 
 const FIRST_BYTES = 4 * 1024;
 /** A caller must send its whole message within this time. */
 const RECEIVE_MS = 15_000;
 /** The size of the envelope before a message: a flag byte, and the message's length in four bytes. */
 export const ENVELOPE_BYTES = 5;
-/** The limits on nested protobuf messages. A batch of 50 measurements has a few thousand nested messages. */
-const WIRE_LIMITS: WireLimits = { maxMessages: 200_000, maxDepth: 64 };
+/**
+ * The limits on nested protobuf messages and on repeated values. A batch of 50 measurements has a few thousand nested
+ * messages, and a few repeated values.
+ */
+const WIRE_LIMITS: WireLimits = { maxMessages: 200_000, maxDepth: 64, maxValues: MAX_BODY_VALUES };
 
 export interface BodyLimits {
   maxBytes: number;
@@ -78,6 +88,11 @@ export function messageIn(body: Uint8Array, maxBytes: number): Uint8Array {
 export function requireReadable(schema: DescMessage, message: Uint8Array): void {
   const wire = readWire(schema, message, WIRE_LIMITS);
   if ('reason' in wire) throw invalid([{ field: wire.field, description: wire.reason }]);
+}
+
+/** Throws if a message in JSON is malformed, or has more keys and values than a request over REST may have. */
+export function requireReadableJson(message: Uint8Array): void {
+  if (message.length > 0) parseJsonBytes(message, MAX_BODY_VALUES);
 }
 
 function tooLarge(): ExchangeError {

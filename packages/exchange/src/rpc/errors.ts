@@ -1,6 +1,6 @@
 /** Translates errors to gRPC, with the details that clients of the public reference system read. */
 import { ConnectError, Code as GrpcCode } from '@connectrpc/connect';
-import { type Code, ExchangeError } from '@measurement-exchange/contract';
+import { type Code, ExchangeError, type Violation } from '@measurement-exchange/contract';
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -42,7 +42,7 @@ export function toConnectError(error: ExchangeError, requestId: string): Connect
     { desc: RequestInfoSchema, value: { requestId } },
   ];
   if (violations.length > 0) {
-    connectError.details.push({ desc: BadRequestSchema, value: { fieldViolations: violations } });
+    connectError.details.push({ desc: BadRequestSchema, value: { fieldViolations: fitting(violations) } });
   }
   if (retryAfterSeconds !== undefined) {
     const seconds = BigInt(Math.ceil(retryAfterSeconds));
@@ -59,4 +59,15 @@ export function toConnectError(error: ExchangeError, requestId: string): Connect
 function codeOf({ code, reason }: ExchangeError): GrpcCode {
   if (code !== 'RESOURCE_EXHAUSTED' || reason === 'RESPONSE_TOO_LARGE') return CODES[code];
   return reason === 'RATE_LIMITED' ? GrpcCode.Unavailable : GrpcCode.FailedPrecondition;
+}
+
+/** The details are sent in a trailer, and many clients accept trailers of at most 8 KiB in base64. */
+const MAX_VIOLATION_BYTES = 4 * 1024;
+
+function fitting(violations: readonly Violation[]): Violation[] {
+  let left = MAX_VIOLATION_BYTES;
+  return violations.filter(({ field, description }, i) => {
+    left -= Buffer.byteLength(field) + Buffer.byteLength(description) + 8;
+    return left >= 0 || i === 0;
+  });
 }

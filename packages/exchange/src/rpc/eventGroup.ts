@@ -18,7 +18,7 @@ import {
 } from '@measurement-exchange/contract/rpc';
 import { fromInterval, toInterval } from './intervals.ts';
 import { unsupported } from './unsupported.ts';
-import { enumNames, fromPublicKey, given, toPublicKey } from './values.ts';
+import { enumNames, fromPublicKey, given, olderCopy, toPublicKey } from './values.ts';
 
 /**
  * Translates an event group of a request. `field` is the request's field that contains the event group. Output-only
@@ -106,7 +106,7 @@ export function toEventGroup(group: EventGroupResource): EventGroup {
     vidModelLines: group.vidModelLines,
     eventTemplates: group.eventTemplates,
     encryptedMetadata: ciphertext && { ciphertext, typeUrl },
-    serializedEncryptedMetadata: ciphertext,
+    serializedEncryptedMetadata: olderCopy(ciphertext),
     measurementConsumerPublicKey: toPublicKey(group.measurementConsumerPublicKey),
     state: EventGroup_State[group.state],
     dataAvailabilityInterval: toInterval(group.dataAvailabilityInterval),

@@ -4,7 +4,7 @@ import { ExchangeError } from '@measurement-exchange/contract';
 /** Fields that have a different name or place in protobuf than in the contract. */
 const RENAMED: [contract: RegExp, proto: string][] = [
   [/\bsignatureAlgorithm$/, 'signatureAlgorithmOid'],
-  [/(\bdataProviders\[[^\]]*\])\./, '$1.value.'],
+  [/(\bdataProviders\[[^\]]*\])\.(?!value\.|key$)/, '$1.value.'],
   [/\.@type$/, '.typeUrl'],
   [/^filter\.(measurementConsumer|dataProvider|entityType)s\b/, 'filter.$1In'],
   [/^filter\.mediaTypes\b/, 'filter.mediaTypesIntersect'],

@@ -26,6 +26,7 @@ import {
   fromEncrypted,
   given,
   isJsonSpec,
+  olderCopy,
   toEncrypted,
   toPublicKey,
   toSigned,
@@ -158,8 +159,7 @@ function toRequisition(r: Requisition, direct: DirectProtocol): ProtoRequisition
     dataProviderCertificate: r.dataProviderCertificate,
     dataProviderPublicKey: toPublicKey(r.dataProviderPublicKey),
     encryptedRequisitionSpec: toEncrypted(r.encryptedRequisitionSpec, TYPE_URLS.RequisitionSpec),
-    // Older clients read only this field.
-    encryptedRequisitionSpecCiphertext: r.encryptedRequisitionSpec?.ciphertext,
+    encryptedRequisitionSpecCiphertext: olderCopy(r.encryptedRequisitionSpec?.ciphertext),
     duchies: Object.entries(r.duchies ?? {}).map(([key, entry]) => ({ key, value: toDuchy(entry) })),
     state: Requisition_State[r.state],
     nonce: r.nonce,

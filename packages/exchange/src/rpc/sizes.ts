@@ -9,6 +9,10 @@ export function sizeBound(value: unknown): number {
   if (value instanceof Uint8Array) return FIELD_BYTES + value.length;
   if (typeof value !== 'object' || value === null) return FIELD_BYTES;
   let bytes = FIELD_BYTES;
-  for (const inner of Object.values(value)) bytes += sizeBound(inner);
+  // The keys of messages are names of fields, which are not sent. Other objects are maps or JSON, whose keys are sent.
+  const hasKeys = !('$typeName' in value) && !Array.isArray(value);
+  for (const [key, inner] of Object.entries(value)) {
+    bytes += sizeBound(inner) + (hasKeys ? FIELD_BYTES + Buffer.byteLength(key) : 0);
+  }
   return bytes;
 }

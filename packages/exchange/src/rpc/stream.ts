@@ -13,7 +13,7 @@ import { Code, createContextValues } from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol';
 import { ExchangeError } from '@measurement-exchange/contract';
 import { connectErrorOf, INCOMING } from './api.ts';
-import { type BodyLimits, messageIn, readBody, requireReadable } from './body.ts';
+import { type BodyLimits, messageIn, readBody, requireReadable, requireReadableJson } from './body.ts';
 import type { Incoming } from './incoming.ts';
 
 const { HTTP2_HEADER_CONTENT_TYPE, HTTP2_HEADER_METHOD, HTTP2_HEADER_PATH, HTTP2_HEADER_STATUS } = constants;
@@ -81,6 +81,7 @@ async function* message(
     const bytes = await readBody(stream, limits);
     const content = ENVELOPED.test(type) ? messageIn(bytes, limits.maxBytes) : bytes;
     if (BINARY.test(type)) requireReadable(method.input, content);
+    else requireReadableJson(content);
     yield bytes;
   } catch (error) {
     throw connectErrorOf(error, progress);

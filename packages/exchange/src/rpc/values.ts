@@ -59,6 +59,16 @@ export function fromSigned(signed: specs.SignedMessage | undefined): NativeObjec
   };
 }
 
+const MAX_COPY_BYTES = 1024 * 1024;
+
+/**
+ * Returns the value of a field that only older clients read, and that repeats another field. Returns undefined if two
+ * copies would make the message larger than clients accept.
+ */
+export function olderCopy(bytes: Uint8Array | undefined): Uint8Array | undefined {
+  return bytes !== undefined && bytes.length <= MAX_COPY_BYTES ? bytes : undefined;
+}
+
 /** Translates a signed message. Also sets the older field `data`, because older clients read only this field. */
 export function toSigned(signed: SignedMessage, typeUrl: string): specs.SignedMessage;
 export function toSigned(signed: SignedMessage | undefined, typeUrl: string): specs.SignedMessage | undefined;
@@ -70,7 +80,7 @@ export function toSigned(
   const { message, signature, signatureAlgorithm: algorithm } = signed;
   return create(specs.SignedMessageSchema, {
     message: anyOf(typeUrl, message),
-    data: message,
+    data: olderCopy(message),
     signature,
     signatureAlgorithmOid: algorithm === undefined ? '' : findSignatureAlgorithm(algorithm)!.oid,
   });

@@ -10,7 +10,7 @@ describe('the deliveries to one address', () => {
     const counts = parties.map(() => 0);
     for (let i = 0; i < 500; i++) {
       for (const [p, party] of parties.entries())
-        if (destinations.take(party, address) === 0) counts[p]! += 1;
+        if (destinations.take(party, [address]) === 0) counts[p]! += 1;
     }
     return counts;
   }
@@ -41,12 +41,12 @@ describe('the deliveries to one address', () => {
     let now = 0;
     const destinations = new Destinations(SETTING, false, () => now);
     taken(destinations, ['a']);
-    const wait = destinations.take('a', HERE);
+    const wait = destinations.take('a', [HERE]);
     expect(wait).toBe(500);
     now += wait / 2;
-    expect(destinations.take('a', HERE)).toBe(wait / 2);
+    expect(destinations.take('a', [HERE])).toBe(wait / 2);
     now += wait / 2;
-    expect(destinations.take('a', HERE)).toBe(0);
+    expect(destinations.take('a', [HERE])).toBe(0);
   });
 });
 

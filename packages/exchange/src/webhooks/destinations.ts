@@ -50,9 +50,15 @@ export class Destinations {
     return this.denied.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
   }
 
-  /** Counts a delivery and returns 0. If a rate limit is reached, only returns the number of milliseconds to wait. */
-  take(party: string, address: string): number {
-    const buckets = [this.ofAll.bucketOf(address), this.ofParty.bucketOf(`${party} ${address}`)];
+  /**
+   * Counts a delivery to each address and returns 0. If a rate limit is reached, only returns the number of milliseconds
+   * to wait.
+   */
+  take(party: string, addresses: readonly string[]): number {
+    const buckets = addresses.flatMap((address) => [
+      this.ofAll.bucketOf(address),
+      this.ofParty.bucketOf(`${party} ${address}`),
+    ]);
     const wait = Math.max(...buckets.map(({ waitMs }) => waitMs));
     if (wait === 0) for (const bucket of buckets) bucket.take();
     return wait;

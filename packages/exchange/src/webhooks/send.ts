@@ -82,7 +82,11 @@ function gate(destinations: Destinations, party: string): Gate {
     if (addresses.some(({ address }) => destinations.isDenied(address))) {
       throw new Refusal('the operator of the exchange denies this network');
     }
-    const waitMs = destinations.take(party, addresses[0]!.address);
+    // The connection may be to any of the addresses.
+    const waitMs = destinations.take(
+      party,
+      addresses.map(({ address }) => address),
+    );
     if (waitMs > 0) throw new Crowded(waitMs);
   };
 }

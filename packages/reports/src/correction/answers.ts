@@ -34,6 +34,8 @@ export type Methodology = {
 export interface Answer {
   /** The reach, the number of impressions, or the seconds watched. */
   value: number;
+  /** The cap per person that the data provider stated, if it is lower than the cap that was asked for. */
+  cap?: number;
   /** For each frequency, starting with 1, the fraction of the reached people who have this frequency. */
   shares?: readonly number[];
   methodology: Methodology;

@@ -66,9 +66,14 @@ function bounds(reach: readonly Row[], counts: readonly Row[], indexOf: (row: Ro
     ...reach.map((row) => [indexOf(row), cap! * counts.length] as const),
     ...signed(-1),
   ]);
+  // A data provider may have applied a lower cap than it was asked to apply.
+  const least = Math.min(cap!, ...counts.map(({ answer }) => answer.cap ?? cap!));
   if (type !== 'IMPRESSION' || cap! < highest) return [upper];
   return [
-    new Map([...reach.map((row) => [indexOf(row), -(row.frequency ?? 1)] as const), ...signed(1)]),
+    new Map([
+      ...reach.map((row) => [indexOf(row), -Math.min(row.frequency ?? 1, least)] as const),
+      ...signed(1),
+    ]),
     upper,
   ];
 }

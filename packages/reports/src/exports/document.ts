@@ -179,8 +179,9 @@ function ratios(report: Report): DerivedFigure[] {
     });
     // Compute percentages only for everybody, because the size of a group in the population is not known here.
     const isEverybody = groupId(place.group) === '';
+    const average = people && impressions && averageFrequency(impressions, people);
     return [
-      ...(people && impressions ? [ratio('average frequency', averageFrequency(impressions, people))] : []),
+      ...(average ? [ratio('average frequency', average)] : []),
       ...(impressions && population && isEverybody
         ? [ratio('gross rating points', grossRatingPoints(impressions, population))]
         : []),

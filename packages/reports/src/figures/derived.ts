@@ -75,8 +75,9 @@ export interface Ratio {
 
 type Measured = Pick<Estimate, 'value' | 'interval'>;
 
-export function averageFrequency(impressions: Measured, reach: Measured): Ratio {
-  return ratio(impressions, reach);
+/** Returns undefined if the reach may be 0, because the average then has no upper bound. */
+export function averageFrequency(impressions: Measured, reach: Measured): Ratio | undefined {
+  return reach.interval[0] > 0 && reach.value > 0 ? ratio(impressions, reach) : undefined;
 }
 
 /** Returns the gross rating points: the impressions per 100 people in the population. */
@@ -117,9 +118,8 @@ export function impressionsBeyond(
 }
 
 function ratio(a: Measured, b: Measured): Ratio {
-  const divided = (x: number, y: number) => (y > 0 ? x / y : x > 0 ? Number.POSITIVE_INFINITY : 0);
   return {
-    value: divided(a.value, b.value),
-    interval: [divided(a.interval[0], b.interval[1]), divided(a.interval[1], b.interval[0])],
+    value: a.value / b.value,
+    interval: [a.interval[0] / b.interval[1], a.interval[1] / b.interval[0]],
   };
 }

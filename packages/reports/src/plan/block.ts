@@ -49,17 +49,28 @@ export async function planBlock(space: Space, wanted: readonly WantedFigure[]): 
   const [{ period, group }] = wanted as [WantedFigure];
   const base = baseNeed(space, { period, group });
   const reachNeed = (union: number): Need => ({ ...base, type: 'REACH', cells: cellsOfUnion(space, union) });
-  const frequencyNeed = (union: number): Need => ({
+  const frequencyNeed = (
+    union: number,
+    maximumFrequency = frequencies.get(union) ?? DEFAULT_FREQUENCY,
+  ): Need => ({
     ...reachNeed(union),
     type: 'REACH_AND_FREQUENCY',
-    maximumFrequency: frequencies.get(union) ?? DEFAULT_FREQUENCY,
+    maximumFrequency,
   });
-  const answered = await answeredUnions(space, reachNeed, frequencyNeed);
+  const answered = await answeredUnions(space, reachNeed, (union) => frequencyNeed(union));
   const chosen = choose(space, reaches, frequencies, answered);
   const byUnion = new Map<number, Need>();
-  for (const union of new Set([...chosen.unions, ...frequencies.keys()])) {
-    const withFrequency = frequencies.has(union) || answered.get(union) === 'REACH_AND_FREQUENCY';
-    byUnion.set(union, withFrequency ? frequencyNeed(union) : reachNeed(union));
+  // Unions of nested segments may have the same events. They share one need, because each need is measured once.
+  const same = Map.groupBy(new Set([...chosen.unions, ...frequencies.keys()]), (union) =>
+    JSON.stringify(cellsOfUnion(space, union)),
+  );
+  for (const unions of same.values()) {
+    const union = unions[0]!;
+    const wantedFrequency = Math.max(0, ...unions.map((each) => frequencies.get(each) ?? 0)) || undefined;
+    const withFrequency =
+      wantedFrequency !== undefined || unions.some((each) => answered.get(each) === 'REACH_AND_FREQUENCY');
+    const need = withFrequency ? frequencyNeed(union, wantedFrequency) : reachNeed(union);
+    for (const each of unions) byUnion.set(each, need);
   }
   const counts = new Map<string, BlockNeed>();
   const figures = wanted.map((figure) => {
@@ -68,15 +79,25 @@ export async function planBlock(space: Space, wanted: readonly WantedFigure[]): 
       const terms = chosen.weights.get(figure.of)!;
       return {
         wanted: figure,
-        terms: terms.map(({ union, weight }) => ({ need: byUnion.get(union)!, weight })),
+        terms: together(terms.map(({ union, weight }) => ({ need: byUnion.get(union)!, weight }))),
       };
     }
     const union = unionOf(space, figure.of);
     if (metric === 'frequency') return { wanted: figure, terms: [{ need: byUnion.get(union)!, weight: 1 }] };
     return { wanted: figure, terms: countTerms(space, figure, union, base, counts) };
   });
-  const needs = [...[...byUnion].map(([union, need]) => ({ need, union })), ...counts.values()];
+  const needs = [
+    ...[...same.values()].map(([union]) => ({ need: byUnion.get(union!)!, union: union! })),
+    ...counts.values(),
+  ];
   return { needs, figures };
+}
+
+/** Adds the weights of terms with the same need. */
+function together(terms: { need: Need; weight: number }[]): { need: Need; weight: number }[] {
+  const weights = new Map<Need, number>();
+  for (const { need, weight } of terms) weights.set(need, (weights.get(need) ?? 0) + weight);
+  return [...weights].map(([need, weight]) => ({ need, weight })).filter(({ weight }) => weight !== 0);
 }
 
 function baseNeed(

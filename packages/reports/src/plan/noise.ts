@@ -85,7 +85,7 @@ function wantedVariances(
   const root = ({ places }: UnpricedNeed) => Math.sqrt(places.length);
   const all = new Map(plan.needs.map((need) => [need.key, need]));
   const variances = new Map<string, number>();
-  for (const { request, terms } of plan.figures) {
+  for (const { request, of, terms } of plan.figures) {
     if (request.precision === undefined) continue;
     const own = terms.flatMap(({ key, weight }) => {
       const need = needs.get(key);
@@ -96,6 +96,11 @@ function wantedVariances(
       return sum + weight * assumedReach(need.union, plan.segments, surroundings);
     }, 0);
     const wanted = (halfWidthOf(request.precision, value) / NORMAL_95) ** 2;
+    if (own.length > 0 && !(wanted > 0)) {
+      throw new PlanError(
+        `The precision of ${of} is a percentage of an expected ${value}: give it as a number of people.`,
+      );
+    }
     const total = own.reduce((sum, { need, weight }) => sum + weight * root(need), 0);
     for (const { need, weight } of own) {
       const variance = (wanted * root(need)) / (weight * total);
@@ -124,11 +129,13 @@ function paramsForShare(
   // that a person can change.
   const parts = planned.need.type === 'REACH_AND_FREQUENCY' ? 3 : 1;
   if (epsilon !== undefined) return { epsilon: (epsilon * share) / parts, delta: (delta * share) / parts };
+  // A charge in ε limits the same loss as ε² / 2 of ρ (Bun and Steinke 2016, proposition 1.4).
   const charged = (params: PrivacyParams) =>
     Math.max(
-      ...planned.dataProviders.map(
-        (provider) => fromUnits(costAt(planned, params, provider, surroundings)).rho,
-      ),
+      ...planned.dataProviders.map((provider) => {
+        const cost = fromUnits(costAt(planned, params, provider, surroundings));
+        return cost.rho + cost.epsilon ** 2 / 2;
+      }),
     );
   return largest(delta, (params) => charged(params) <= rho! * share) ?? tooLittle(planned, rho! * share);
 }

@@ -114,9 +114,19 @@ function expectedFigures(plan: Plan, surroundings: Surroundings): RehearsedFigur
   });
 }
 
-/** Suggests a larger budget or larger half-widths, if the charges exceed the stated budget. */
-function adviceFor({ definition }: Plan, charges: readonly RehearsedCharge[]): string[] {
+/**
+ * Suggests a larger budget or larger half-widths, if the charges exceed the stated budget, or if a wanted precision needs
+ * a larger ε than the budget has.
+ */
+function adviceFor({ definition, needs }: Plan, charges: readonly RehearsedCharge[]): string[] {
   const { rho, epsilon } = definition.budget;
+  const asked = Math.max(0, ...needs.filter(({ answered }) => !answered).map(({ params }) => params.epsilon));
+  if (epsilon !== undefined && asked > epsilon) {
+    return [
+      `The wanted precision needs an epsilon of ${asked.toPrecision(3)}, and the budget is ${epsilon}: ` +
+        'raise budget.epsilon, or want wider intervals.',
+    ];
+  }
   const [measure, limit] = rho === undefined ? (['epsilon', epsilon!] as const) : (['rho', rho] as const);
   const most = charges.reduce<RehearsedCharge | undefined>(
     (worst, charge) =>

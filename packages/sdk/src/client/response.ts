@@ -98,7 +98,7 @@ export function readEvent(route: Route, { event, data = '' }: StreamEvent): unkn
     new UnexpectedResponse(`${route.operation}: ${what}`, { status: 200, transient });
   let json: JsonValue;
   try {
-    json = parseJson(data, MAX_VALUES);
+    json = parseJson(data, MAX_VALUES, 'response');
   } catch (error) {
     throw unexpected(`an event is damaged (${(error as Error).message})`, true);
   }
@@ -123,7 +123,7 @@ function readJson(contentType: string | null, bytes: Uint8Array): { json: JsonVa
   const mediaType = (contentType ?? 'of no type').split(';')[0]!.trim();
   if (mediaType !== 'application/json') return { problem: mediaType };
   try {
-    return { json: parseJsonBytes(bytes, MAX_VALUES) };
+    return { json: parseJsonBytes(bytes, MAX_VALUES, 'response') };
   } catch (error) {
     return { problem: `truncated or damaged (${(error as Error).message})` };
   }

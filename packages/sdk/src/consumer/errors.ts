@@ -85,15 +85,18 @@ export interface RefusedBy {
 /** The measurement ended without a result. This is final. */
 export class MeasurementFailed extends Error {
   readonly measurement: Measurement;
-  readonly reason: FailureReason | 'CANCELLED';
+  /** `REMOVED` if the measurement failed, and retention has removed the reason. */
+  readonly reason: FailureReason | 'CANCELLED' | 'REMOVED';
   /** The data provider that refused, if the failure's reason is REQUISITION_REFUSED. */
   readonly refusedBy: RefusedBy | undefined;
 
   constructor(measurement: Measurement, refusedBy?: RefusedBy) {
-    const reason = measurement.failure?.reason ?? 'CANCELLED';
+    const reason =
+      measurement.failure?.reason ?? (measurement.state === 'CANCELLED' ? 'CANCELLED' : 'REMOVED');
     const why = refusedBy
       ? `${refusedBy.dataProvider} refused: ${refusedBy.justification} ${refusedBy.message}`.trimEnd()
-      : (measurement.failure?.message ?? 'it was cancelled');
+      : (measurement.failure?.message ??
+        (reason === 'CANCELLED' ? 'it was cancelled' : 'its content was removed'));
     super(`${measurement.name} has no result (${reason}): ${why}`);
     this.name = 'MeasurementFailed';
     this.measurement = measurement;

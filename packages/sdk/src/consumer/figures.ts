@@ -43,6 +43,8 @@ export interface Figures {
   /** The noise mechanism and methodology of the frequency distribution, which may differ from those of the reach. */
   frequencyNoiseMechanism?: ReportedNoiseMechanism;
   frequencyMethodology?: string;
+  /** The cap on impressions per person, if the data provider states a lower cap than it was asked to apply. */
+  statedCap?: number;
 }
 
 /** The result is invalid, or its type or protocol is not the requested one. */
@@ -70,7 +72,8 @@ export function figuresOf(spec: PlainSpec, result: specs.Measurement_Result): Fi
           : 0;
       const unit = { perUser: custom || maximumFrequencyPerUser, scale: 1 };
       const impressions = scalar(Number(impression.value), impression, privacyParams, width, unit);
-      return { impressions, ...how(impression) };
+      const isLower = custom > 0 && custom < maximumFrequencyPerUser;
+      return { impressions, ...how(impression), ...(isLower && { statedCap: custom }) };
     }
     case 'DURATION': {
       const duration = required(result.watchDuration, 'watchDuration');

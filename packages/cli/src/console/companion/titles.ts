@@ -52,7 +52,9 @@ export function createTitleSearch(client: ExchangeClient, parent: string, questi
       reached = unknown.length < value.measurements.length;
       added.push(...(await titled(unknown)));
     }
-    titles = [...added, ...titles].slice(0, MAX_TITLES);
+    titles = [...added, ...titles];
+    if (titles.length > MAX_TITLES) isComplete = false;
+    titles = titles.slice(0, MAX_TITLES);
   };
 
   const addOlder = async () => {

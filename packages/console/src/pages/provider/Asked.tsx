@@ -13,12 +13,12 @@ import { idOf } from '../../session/roles.ts';
 import { useSession } from '../../session/session.ts';
 import { amountWords, costWords, shareOf } from './budgetDays.ts';
 import { Reference } from './RequestTable.tsx';
-import { useBudget, useOpenedRequest } from './requests.ts';
+import { useBudget, useIsCharged, useOpenedRequest } from './requests.ts';
 
 export function Asked({ requisition }: { requisition: Requisition }) {
   const words = specWords(requisition.measurementSpec?.message);
   const { companion } = useSession();
-  const query = useOpenedRequest(requisition.name!);
+  const query = useOpenedRequest(requisition.name!, requisition.etag);
   return (
     <section className="card">
       <header>
@@ -132,6 +132,7 @@ function Charge({ spec, requisition }: { spec: OpenedSpec; requisition: Requisit
   const { data } = useBudget();
   const view = data === undefined || 'missing' in data ? undefined : data.view;
   const charged = view?.measurements.find((each) => each.requisition === requisition.name);
+  const isCharged = useIsCharged()(requisition.name!);
   const cost = charged?.cost ?? spec.charge;
   if (cost === undefined) return null;
   const share = view?.limit && shareOf(cost, view.limit);
@@ -143,7 +144,7 @@ function Charge({ spec, requisition }: { spec: OpenedSpec; requisition: Requisit
         {charged ? 'It cost' : isOpen ? 'Answering costs' : 'An answer would have cost'}{' '}
         {share !== undefined && <b>{costWords(share)} of the budget of each day and reference</b>} (
         {amountWords(cost)}){charged ? ', which stays spent.' : '.'}
-        {view && !charged && (isOpen ? ' Nothing was charged yet.' : ' Nothing was charged.')}
+        {isCharged === false && (isOpen ? ' Nothing was charged yet.' : ' Nothing was charged.')}
       </div>
     </div>
   );

@@ -47,7 +47,8 @@ function Editor({ latest }: { latest?: EventGroup }) {
     setTried(true);
     if (problems.size === 0) void save.run(draft);
   };
-  const theirs = save.changed ?? (isStale ? latest : undefined);
+  // After a save, `latest` is the saved version until the page changes.
+  const theirs = save.changed ?? (isStale && !save.busy ? latest : undefined);
   return (
     <>
       <PageHead

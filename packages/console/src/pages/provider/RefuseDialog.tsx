@@ -11,7 +11,7 @@ import { ConfirmDialog } from '../../parts/Dialog.tsx';
 import { capital } from '../../parts/names.ts';
 import { useSession } from '../../session/session.ts';
 import { costWords } from './budgetDays.ts';
-import { useBudget, useCosts } from './requests.ts';
+import { useCosts, useIsCharged } from './requests.ts';
 import { JUSTIFICATIONS } from './words.ts';
 
 const MAX_MESSAGE = 2000;
@@ -23,8 +23,7 @@ export function RefuseDialog({ requisition, close }: { requisition: Requisition;
   const [message, setMessage] = useState('');
   const name = requisition.name!;
   const cost = useCosts().get(name);
-  const { data: ledger } = useBudget();
-  const isKnown = ledger !== undefined && 'view' in ledger;
+  const isCharged = useIsCharged()(name);
   const consumer = capital(requisition.measurement?.split('/')[1] ?? 'the advertiser');
   const messageId = useId();
   const refuse = async () => {
@@ -41,7 +40,7 @@ export function RefuseDialog({ requisition, close }: { requisition: Requisition;
         The measurement of <bdi>{consumer}</bdi> fails permanently, and what other publishers answered is
         discarded.{' '}
         {cost === undefined
-          ? isKnown && 'Nothing was charged to your budget.'
+          ? isCharged === false && 'Nothing was charged to your budget.'
           : `You have already charged ${costWords(cost)} of your budget. That stays spent.`}{' '}
         If you only need more time, defer it.
       </p>

@@ -60,7 +60,7 @@ function Shown({ requisition }: { requisition: Requisition }) {
       {deleteTime === undefined && (
         <div className="cols c75">
           <Asked requisition={requisition} />
-          <Verified name={name!} />
+          <Verified requisition={requisition} />
         </div>
       )}
       <Answered requisition={requisition} />

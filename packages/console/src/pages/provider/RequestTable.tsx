@@ -11,7 +11,7 @@ import { VirtualTable } from '../../parts/VirtualTable.tsx';
 import { idOf } from '../../session/roles.ts';
 import { costWords } from './budgetDays.ts';
 import { useReference } from './eventGroups.ts';
-import { type RequestRow, useBudget, useCosts, useHeld, useOpenedRequest } from './requests.ts';
+import { type RequestRow, useCosts, useHeld, useIsCharged, useOpenedRequest } from './requests.ts';
 
 export function RequestTable({
   rows,
@@ -57,7 +57,7 @@ function Cells({ row, cost, isHeld }: { row: RequestRow; cost: number | undefine
         <RequestChip state={row.state} deferral={row.deferral} isHeld={isHeld} />
       </td>
       <td className="num" data-l="Cost a day">
-        {cost === undefined ? <NoCost state={row.state} /> : costWords(cost)}
+        {cost === undefined ? <NoCost row={row} /> : costWords(cost)}
       </td>
       <td className="num muted" data-l="Age">
         <span title={row.createTime && moment(row.createTime)}>{row.createTime && ago(row.createTime)}</span>
@@ -66,10 +66,9 @@ function Cells({ row, cost, isHeld }: { row: RequestRow; cost: number | undefine
   );
 }
 
-/** Shown instead of a cost if the ledger has no charge for a request. Shows nothing if no ledger or limit is known. */
-function NoCost({ state }: Pick<RequestRow, 'state'>) {
-  const { data } = useBudget();
-  if (data === undefined || 'missing' in data || data.view.limit === undefined) return null;
+/** Shown if no cost of a request is known. Shows nothing unless the ledger certainly has no charge for the request. */
+function NoCost({ row: { name, state } }: { row: RequestRow }) {
+  if (useIsCharged()(name) !== false) return null;
   return <span className="muted">{state === 'UNFULFILLED' ? 'not yet' : 'none'}</span>;
 }
 

@@ -128,6 +128,8 @@ function FileField({ choose, disabled }: { choose: (file: File) => void; disable
         disabled={disabled}
         onChange={({ target }) => {
           const file = target.files?.[0];
+          // Without a value, choosing the same file again is a change, too.
+          target.value = '';
           if (file) choose(file);
         }}
       />

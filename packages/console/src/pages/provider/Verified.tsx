@@ -1,3 +1,4 @@
+import type { Requisition } from '@measurement-exchange/contract';
 import type { VerificationStep } from '@measurement-exchange/sdk';
 import { Icon } from '../../parts/Icon.tsx';
 import { VerificationList } from '../../parts/results/VerificationList.tsx';
@@ -27,9 +28,9 @@ function meaningOf(steps: readonly VerificationStep[]) {
   return failed?.about?.startsWith('duchies/') ? DUCHY_FAILED : FAILED;
 }
 
-export function Verified({ name }: { name: string }) {
+export function Verified({ requisition }: { requisition: Requisition }) {
   const { companion } = useSession();
-  const query = useOpenedRequest(name);
+  const query = useOpenedRequest(requisition.name!, requisition.etag);
   return (
     <section className="card">
       <header>

@@ -38,18 +38,18 @@ export function rowOf(requisition: Requisition): RequestRow {
 
 const atMost3 = limited(3);
 
-/** Returns the query that decrypts and verifies a request. */
-export function requestQuery({ companion, principal }: Session, name: string) {
+/** Returns the query that decrypts and verifies a request. It runs again when `etag` changes. */
+export function requestQuery({ companion, principal }: Session, name: string, etag?: string | undefined) {
   return queryOptions({
-    queryKey: ['requests', principal, name],
+    queryKey: ['requests', principal, name, etag],
     queryFn: ({ signal }) => atMost3(() => companion!.requisition({ name }, { signal })),
     enabled: companion !== undefined,
     ...VERIFIED,
   });
 }
 
-export function useOpenedRequest(name: string) {
-  return useQuery(requestQuery(useSession(), name));
+export function useOpenedRequest(name: string, etag?: string | undefined) {
+  return useQuery(requestQuery(useSession(), name, etag));
 }
 
 /** The interval between reads of the agent's ledger. The change feed does not report changes to the ledger. */
@@ -80,6 +80,15 @@ export function useCosts(): ReadonlyMap<string, number> {
   return new Map(measurements.map(({ requisition, cost }) => [requisition, shareOf(cost, limit)]));
 }
 const NOTHING: ReadonlyMap<string, number> = new Map();
+
+/** Returns whether the ledger charged a request. Returns undefined if this is not known. */
+export function useIsCharged(): (requisition: string) => boolean | undefined {
+  const { data } = useBudget();
+  if (data === undefined || 'missing' in data) return () => undefined;
+  const { measurements, hasAllMeasurements } = data.view;
+  const charged = new Set(measurements.map(({ requisition }) => requisition));
+  return (requisition) => charged.has(requisition) || (hasAllMeasurements ? false : undefined);
+}
 
 /** Returns the requests that the agent holds until the provider's operator confirms their event group references. */
 export function useHeld(): ReadonlyMap<string, HeldQuestion> {

@@ -9,6 +9,7 @@ import {
   seriesAt,
   type Unit,
 } from '../../charts/index.ts';
+import type { Interval } from '../../format.ts';
 import { idOf } from '../../session/roles.ts';
 import { Chart } from '../Chart.tsx';
 import { answerOf, figureOf, type NameOf } from './answers.ts';
@@ -80,11 +81,16 @@ function Frequencies({ results }: { results: readonly Compared[] }) {
       []
     ).map(({ share }) => figureOf(share)),
   );
-  const longest = Math.max(...distributions.map((shares) => shares.length), 0);
-  if (distributions.filter((shares) => shares.length > 0).length < 2) return null;
-  const groups = Array.from({ length: longest }, (_, k) => ({
-    label: k + 1 === longest ? `${k + 1}+` : `${k + 1}`,
-    figures: distributions.map((shares): Figure | undefined => shares[k]),
+  const lengths = distributions.map((shares) => shares.length).filter((length) => length > 0);
+  if (lengths.length < 2) return null;
+  // The last share of a result is that of everybody who was reached at least this often.
+  const last = Math.min(...lengths);
+  const comparable = distributions.map((shares) =>
+    shares.length > last ? [...shares.slice(0, last - 1), together(shares.slice(last - 1))] : shares,
+  );
+  const groups = Array.from({ length: last }, (_, k) => ({
+    label: k + 1 === last ? `${last}+` : `${k + 1}`,
+    figures: comparable.map((shares): Figure | undefined => shares[k]),
   }));
   const title = 'How often, side by side';
   return (
@@ -106,4 +112,20 @@ function Frequencies({ results }: { results: readonly Compared[] }) {
       </div>
     </section>
   );
+}
+
+/** Returns the sum of shares. Its interval is wide enough, because it reaches from the sum of the lower bounds up. */
+function together(shares: readonly (Figure & { interval: Interval })[]): Figure {
+  const sum = (of: (share: Figure & { interval: Interval }) => number) =>
+    shares.reduce((total, share) => total + of(share), 0);
+  return {
+    value: sum(({ value }) => value),
+    interval: [
+      sum(({ interval }) => interval[0]),
+      Math.min(
+        1,
+        sum(({ interval }) => interval[1]),
+      ),
+    ],
+  };
 }

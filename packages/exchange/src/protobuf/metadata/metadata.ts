@@ -69,6 +69,8 @@ function rawMembers(any: JsonObject, report: Report): { typeUrl: string; value: 
   for (const key of Object.keys(any)) {
     if (camelCase(key) !== 'typeUrl' && key !== 'value') report.add('', key, 'is not a known field');
   }
+  if (Object.hasOwn(any, 'typeUrl') && Object.hasOwn(any, 'type_url'))
+    report.add('', 'type_url', 'is given twice');
   const bytes = typeof value === 'string' ? fromBase64(value) : undefined;
   if (typeUrl === undefined) report.add('', 'typeUrl', REQUIRED);
   else if (typeof typeUrl !== 'string') report.add('', 'typeUrl', 'must be a string');

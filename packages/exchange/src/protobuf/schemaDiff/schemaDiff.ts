@@ -34,7 +34,8 @@ export function diffDescriptorSets(before: Uint8Array, after: Uint8Array): SetDi
 }
 
 function compareFiles({ was, is, changes }: Comparison): void {
-  const language = ({ syntax, edition }: FileProto) => (edition ? Edition[edition]! : syntax || 'proto2');
+  const language = ({ syntax, edition }: FileProto) =>
+    syntax === 'editions' ? (Edition[edition!] ?? String(edition)) : syntax || 'proto2';
   for (const [name, file] of was.files) {
     const now = is.files.get(name);
     if (now) changes.differs('SYNTAX_CHANGED', name, 'syntax', language(file), language(now));

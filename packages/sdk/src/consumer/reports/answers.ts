@@ -70,9 +70,11 @@ function directAnswer(spec: PlainSpec, figures: Figures): Answer {
 }
 
 function answerWith(spec: PlainSpec, figures: Figures, methodology: Methodology): Answer {
-  const { reach, impressions, watchDurationSeconds, frequency } = figures;
+  const { reach, impressions, watchDurationSeconds, frequency, statedCap: cap } = figures;
   const { value } = (reach ?? impressions ?? watchDurationSeconds)!;
-  if (spec.measurementType !== 'REACH_AND_FREQUENCY') return { value, methodology };
+  if (spec.measurementType !== 'REACH_AND_FREQUENCY') {
+    return { value, methodology, ...(cap !== undefined && { cap }) };
+  }
   return { value, methodology, shares: (frequency ?? []).map(({ share }) => share.value) };
 }
 

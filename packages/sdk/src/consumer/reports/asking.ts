@@ -60,6 +60,8 @@ const POLL_MS = 1000;
 const READ_AT_ONCE = 8;
 /** The maximum number of further request IDs to try if the measurement with the first request ID has failed. */
 const MAX_ATTEMPTS = 100;
+const QUESTION_TOO_LARGE =
+  'The question is too large to be stored with its measurement: use fewer event groups or shorter filters.';
 
 /** Resolves when every measurement has ended. If the signal aborts a call, a later call resumes the work. */
 export async function askMissing(deps: Dependencies, options: AskingOptions): Promise<void> {
@@ -191,10 +193,15 @@ class Asking {
     for (let attempt = failures(needs[0].key); ; attempt++) {
       const request = requestFor(needs, { title, requestId: `report-${id}-${attempt}` });
       const prepared = await prepareMeasurement(this.deps, request, [...world.eventGroups.values()]);
+      // Without its question, the result would be rejected, and providers would be charged for nothing.
+      if (prepared.body.encryptedQuestion === undefined) throw new Error(QUESTION_TOO_LARGE);
       const measurement = await createMeasurement(this.deps, prepared).catch((error: unknown) =>
         this.existing(error, needs),
       );
-      const isOver = isTerminal(measurement.state) && measurement.state !== 'SUCCEEDED';
+      // Content that was removed cannot be an answer anymore.
+      const isOver =
+        measurement.deleteTime !== undefined ||
+        (isTerminal(measurement.state) && measurement.state !== 'SUCCEEDED');
       if (!isOver || attempt >= failures(needs[0].key) + MAX_ATTEMPTS) return measurement;
     }
   }
@@ -207,6 +214,7 @@ class Asking {
     if (!(error instanceof ExchangeError && error.reason === 'REQUEST_ID_REUSED')) throw error;
     const { client, signal } = this.deps;
     const measurement = await client.getMeasurement({ name: error.metadata.existing!, signal });
+    if (measurement.deleteTime !== undefined) return measurement;
     const question = await openQuestion(this.deps, measurement);
     if (question === undefined || !needs.every(({ need }) => asksFor(question, need))) throw error;
     return measurement;

@@ -65,6 +65,8 @@ export interface BudgetReport {
   consumers: ConsumerSpending[];
   /** The latest measurements, newest first. */
   measurements: MeasurementSpending[];
+  /** False if the ledger has charged more measurements than `measurements` contains. */
+  hasAllMeasurements: boolean;
   /**
    * How many times the latest measurement could be repeated within the remaining budget. Undefined if nothing was
    * charged, or if the limit is unknown.
@@ -82,7 +84,8 @@ export function budgetReport(database: DatabaseSync): BudgetReport {
     limit,
     ranges: spendingRanges(database, limit),
     consumers: consumerSpending(database),
-    measurements,
+    measurements: measurements.slice(0, MAX_MEASUREMENTS),
+    hasAllMeasurements: measurements.length <= MAX_MEASUREMENTS,
     moreLikeTheLast: limit && last && repetitions(database, last.requisition, budgetInUnits(limit)),
   };
 }
@@ -179,7 +182,7 @@ function measurementSpending(database: DatabaseSync): MeasurementSpending[] {
        min(day) AS first_day, max(day) AS last_day, count(*) AS charges,
        max(epsilon) AS epsilon, max(delta) AS delta, max(rho) AS rho
      FROM charges LEFT JOIN questions USING (requisition)
-     GROUP BY requisition ORDER BY asked_at DESC, requisition DESC LIMIT ${MAX_MEASUREMENTS}`,
+     GROUP BY requisition ORDER BY asked_at DESC, requisition DESC LIMIT ${MAX_MEASUREMENTS + 1}`,
   );
   return rows.map((row) => ({
     requisition: row.requisition,

@@ -50,8 +50,15 @@ export function NumberField({
   );
 }
 
-/** Parses a number with commas between thousands. Empty text is not a number. */
-const numberOf = (text: string) => (text.trim() === '' ? Number.NaN : Number(text.replaceAll(',', '')));
+/** Matches commas that separate thousands, as in 1,000.5. */
+const THOUSANDS = /^-?\d{1,3}(,\d{3})+(\.\d*)?$/;
+
+/** Parses a number, which may have commas between thousands. Empty text and a decimal comma are not numbers. */
+function numberOf(text: string): number {
+  const plain = text.trim();
+  if (plain === '') return Number.NaN;
+  return Number(THOUSANDS.test(plain) ? plain.replaceAll(',', '') : plain);
+}
 
 function rule(min: number | undefined, max: number | undefined, whole: boolean): string {
   const kind = whole ? 'a whole number' : 'a number';

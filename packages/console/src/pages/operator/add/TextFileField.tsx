@@ -44,7 +44,16 @@ export function TextFileField({
       <div className="row">
         <label className="btn sm file">
           Choose a file
-          <input type="file" accept={accept} onChange={(event) => void read(event.target.files?.[0])} />
+          <input
+            type="file"
+            accept={accept}
+            onChange={({ target }) => {
+              const file = target.files?.[0];
+              // Without a value, choosing the same file again is a change, too.
+              target.value = '';
+              void read(file);
+            }}
+          />
         </label>
         <span className="hint" id={`${id}-hint`}>
           {hint}

@@ -24,7 +24,7 @@ export default function Audit() {
   );
   const isFiltered = who !== '' || what !== '';
   // Read more pages until the filtered rows fill a screen, because the exchange cannot filter by author or operation.
-  const readsOn = isFiltered && found.length < 50 && log.hasNextPage && !log.isFetching;
+  const readsOn = isFiltered && found.length < 50 && log.hasNextPage && !log.isFetching && !log.isError;
   useEffect(() => {
     if (readsOn) void log.fetchNextPage();
   }, [readsOn, log.fetchNextPage]);
@@ -44,7 +44,10 @@ export default function Audit() {
           <Empty title={entries.length === 0 ? 'No changes yet' : 'No change matches'} />
         )}
         {found.length > 0 && (
-          <AuditRows entries={found} onEnd={() => log.hasNextPage && void log.fetchNextPage()} />
+          <AuditRows
+            entries={found}
+            onEnd={() => log.hasNextPage && !log.isFetching && void log.fetchNextPage()}
+          />
         )}
         <footer>
           <span role="status">

@@ -19,7 +19,7 @@ export function PartyAudit({ party }: { party: string }) {
     <section className="card">
       <header>
         <h2>Changes</h2>
-        <p>Of the party, its certificates and its sign-ins</p>
+        <p>Of the party, its certificates and its present sign-ins</p>
       </header>
       <Loaded query={query}>
         {(entries) => (
@@ -40,12 +40,12 @@ export function PartyAudit({ party }: { party: string }) {
 
 async function entriesOf({ client }: Session, party: string, signal: AbortSignal): Promise<AuditEntry[]> {
   const [certificates, principals] = await Promise.all([
-    client.listCertificates({ parent: party, pageSize: 10, signal }).page(),
-    client.listPrincipals({ 'filter.resource': party, pageSize: 10, signal }).page(),
+    Array.fromAsync(client.listCertificates({ parent: party, ...WHOLE_LIST, signal })),
+    Array.fromAsync(client.listPrincipals({ 'filter.resource': party, ...WHOLE_LIST, signal })),
   ]);
-  const names = [party, ...[...certificates.certificates, ...principals.principals].map(({ name }) => name!)];
+  const names = [party, ...[...certificates, ...principals].map(({ name }) => name!)];
   const lists = names.map((name) =>
-    client.listAuditEntries({ 'filter.name': name, ...WHOLE_LIST, signal }).page(),
+    client.listAuditEntries({ 'filter.name': name, orderBy: 'time desc', ...WHOLE_LIST, signal }).page(),
   );
   const entries = (await Promise.all(lists)).flatMap(({ auditEntries }) => auditEntries);
   return entries.sort((a, b) => b.time.localeCompare(a.time));

@@ -56,7 +56,7 @@ function Effects({ name }: { name: string }) {
       <p>
         Its tokens are rejected at once, within 30 s at every replica, and nothing is sent to its webhooks.
       </p>
-      <p>{health && health.open.count > 0 ? OPEN_WORK[role](countWords(health.open)) : NO_WORK[role]}</p>
+      {health && <p>{health.open.count > 0 ? OPEN_WORK[role](countWords(health.open)) : NO_WORK[role]}</p>}
       <p>You can resume it at any time.</p>
     </>
   );

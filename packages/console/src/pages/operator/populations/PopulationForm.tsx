@@ -35,9 +35,13 @@ export function PopulationForm({
   const [fields, setFields] = useState(empty);
   const [error, setError] = useState<Error>();
   const [done, setDone] = useState('');
+  const [busy, setBusy] = useState(false);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
+    if (busy) return;
+    setBusy(true);
     setError(undefined);
+    setDone('');
     const { id, displayName, ranges, isDefault } = fields;
     const modelLines = fields.modelLines
       .split(/[\n,]/)
@@ -59,6 +63,8 @@ export function PopulationForm({
       onDone();
     } catch (error) {
       setError(error as Error);
+    } finally {
+      setBusy(false);
     }
   };
   return (
@@ -79,7 +85,11 @@ export function PopulationForm({
         />
         {error && <ErrorNote error={error} />}
         <div className="row">
-          <button className="btn main" type="submit" disabled={!population && fields.ranges.trim() === ''}>
+          <button
+            className="btn main"
+            type="submit"
+            disabled={busy || (!population && fields.ranges.trim() === '')}
+          >
             {population ? 'Save changes' : 'Register population'}
           </button>
           {population && (

@@ -12,9 +12,12 @@ export function BindForm({ party }: { party: string }) {
   const [fields, setFields] = useState({ resource: party, issuer: '', subject: '' });
   const [error, setError] = useState<Error>();
   const [bound, setBound] = useState<string>();
+  const [busy, setBusy] = useState(false);
   const isComplete = Object.values(fields).every((value) => value !== '');
   const submit = async (event: FormEvent) => {
     event.preventDefault();
+    if (busy) return;
+    setBusy(true);
     setError(undefined);
     setBound(undefined);
     try {
@@ -24,6 +27,8 @@ export function BindForm({ party }: { party: string }) {
       await refresh();
     } catch (error) {
       setError(error as Error);
+    } finally {
+      setBusy(false);
     }
   };
   const set = (field: keyof typeof fields) => (event: { target: { value: string } }) =>
@@ -85,7 +90,7 @@ export function BindForm({ party }: { party: string }) {
         )}
         {error && <ErrorNote error={error} />}
         <div className="row">
-          <button className="btn main" type="submit" disabled={!isComplete}>
+          <button className="btn main" type="submit" disabled={busy || !isComplete}>
             Bind sign-in
           </button>
           <span className="hint" role="status">

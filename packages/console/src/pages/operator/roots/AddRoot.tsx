@@ -71,16 +71,20 @@ function RootForm({ read: { pem, facts }, close }: { read: Read; close: (added: 
   const [party, setParty] = useState('');
   const [fingerprint, setFingerprint] = useState('');
   const [error, setError] = useState<Error>();
+  const [busy, setBusy] = useState(false);
   const isSame = isFingerprint(fingerprint) && isSameFingerprint(fingerprint, facts.fingerprint);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (!isSame) return;
+    if (!isSame || busy) return;
+    setBusy(true);
+    setError(undefined);
     try {
       await client.createTrustedRoot({ body: { x509Pem: pem, ...(party !== '' && { party }) } });
       await refresh();
       close(true);
     } catch (error) {
       setError(error as Error);
+      setBusy(false);
     }
   };
   return (

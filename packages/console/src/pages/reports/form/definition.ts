@@ -118,6 +118,28 @@ export function definitionOf(
   };
 }
 
+/** Returns a problem for each name of a segment or set that is used twice, because a definition has each name once. */
+export function nameProblems(
+  form: ReportForm,
+  segments: readonly FormSegment[],
+): { field: string; description: string }[] {
+  const ofSegments = segments.map(({ name }) => name);
+  const ofSets = own(form).map(({ name }) => name.trim());
+  const reserved = ofSegments.length > 1 ? [ALL, ...(form.hasOverlap ? [IN_ALL] : [])] : [];
+  const isTwice = (name: string, i: number, names: readonly string[]) => names.indexOf(name) !== i;
+  return [
+    ...ofSegments
+      .filter(isTwice)
+      .map((name) => ({ field: `segments[${name}]`, description: 'is the name of two segments' })),
+    ...ofSets
+      .filter(isTwice)
+      .map((name) => ({ field: `sets[${name}]`, description: 'is the name of two sets' })),
+    ...ofSets
+      .filter((name) => reserved.includes(name))
+      .map((name) => ({ field: `sets[${name}]`, description: 'is the name of a set that the form adds' })),
+  ];
+}
+
 function setsOf(form: ReportForm, names: readonly string[]): Pick<ReportDefinition, 'sets'> {
   const sets = {
     ...(names.length > 1 && { [ALL]: names.join(' | ') }),

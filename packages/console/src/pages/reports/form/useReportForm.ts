@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react';
 import { listed } from '../../../parts/names.ts';
 import type { Catalogue } from '../../ask/form/catalogue.ts';
 import { type Picking, usePicking } from '../../ask/form/usePicking.ts';
-import { definitionOf, type FormSegment, type ReportForm, segmentsOf } from './definition.ts';
+import { definitionOf, type FormSegment, nameProblems, type ReportForm, segmentsOf } from './definition.ts';
 import { type PlannedReport, useReportPlan } from './useReportPlan.ts';
 
 export interface Defining extends Picking {
@@ -30,6 +30,8 @@ export function useReportForm(catalogue: Catalogue, initial: ReportForm): Defini
     () => (isReady ? definitionOf(form, { segments, days, title }) : undefined),
     [isReady, form, segments, days, title],
   );
-  const planned = useReportPlan(definition);
+  const problems = useMemo(() => nameProblems(form, segments), [form, segments]);
+  const plan = useReportPlan(problems.length > 0 ? undefined : definition);
+  const planned = problems.length > 0 ? { problems, error: null, isCurrent: true, retry: () => {} } : plan;
   return { ...picking, form, change, segments, suggestedTitle, definition, planned };
 }

@@ -1,15 +1,17 @@
-/** Computes the sizes of groups from the default population. */
+/** Computes the sizes of groups from the population of the report's model line, or from the default population. */
 import type { Population } from '@measurement-exchange/contract';
 import { useResource } from '../../../live/useResource.ts';
 import type { SizeOf } from '../../../reports/charts.ts';
 
-export function useGroupSizes(): SizeOf | undefined {
+export function useGroupSizes(modelLine: string | undefined): SizeOf | undefined {
   const { data } = useResource(
     'populations',
-    ['default'],
+    ['sizes', modelLine],
     async ({ client }, signal) => {
       const { populations } = await client.listPopulations({ pageSize: 1000, signal }).page();
-      return populations.find((population) => population.default) ?? null;
+      const isIts = (population: Population) =>
+        modelLine === undefined ? population.default : population.modelLines?.includes(modelLine);
+      return populations.find(isIts) ?? null;
     },
     { staleTime: 300_000 },
   );

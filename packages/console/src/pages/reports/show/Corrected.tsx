@@ -41,10 +41,7 @@ export function Corrected({ view, labels }: Labeled) {
         </thead>
         <tbody>
           {shown.map((figure) => (
-            <Row
-              key={JSON.stringify([figure.metric, figure.of, figure.period, figure.group])}
-              {...{ view, labels, figure }}
-            />
+            <Row key={view.figures.indexOf(figure)} {...{ view, labels, figure }} />
           ))}
         </tbody>
       </table>

@@ -44,7 +44,11 @@ export function Overlap({ view, labels }: Labeled) {
 }
 
 export function WhatEachAdds({ view, labels }: Labeled) {
-  const [order, setOrder] = useState(() => largestFirst(view.alone.map((of) => of?.value ?? 0)));
+  const [order, setOrder] = useState(() => {
+    const wanted = largestFirst(view.alone.map((of) => of?.value ?? 0));
+    // With many segments, the report has only the figures for the order of its definition.
+    return addedChart(view, labels, wanted) === undefined ? [...view.segments.keys()] : wanted;
+  });
   const chart = addedChart(view, labels, order);
   if (view.segments.length < 2 || chart === undefined) return null;
   const isFixed = order.length > 2 && addedChart(view, labels, order.toReversed()) === undefined;

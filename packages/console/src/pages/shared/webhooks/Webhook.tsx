@@ -34,7 +34,7 @@ export default function Webhook() {
     ({ client }, signal) => client.listWebhookDeliveries({ parent: name, pageSize: LISTED, signal }).page(),
     { refetchInterval: 5_000, enabled: !isDeleting },
   );
-  const listed = deliveries.data?.deliveries ?? [];
+  const listed = deliveries.data?.deliveries;
   return (
     <Loaded query={webhook}>
       {(data) => (
@@ -59,7 +59,8 @@ export default function Webhook() {
 
 interface HeadProps {
   webhook: WebhookType;
-  deliveries: WebhookDelivery[];
+  /** Undefined until the deliveries are read. */
+  deliveries: WebhookDelivery[] | undefined;
   /** Pass true before deleting the webhook. The page then stops reading it, because reads would fail with NOT_FOUND. */
   setDeleting: (isDeleting: boolean) => void;
 }
@@ -134,7 +135,9 @@ function DeleteDialog({ webhook, deliveries, setDeleting, onClose }: HeadProps &
   const { client, principal } = useSession();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const waiting = deliveries.filter(({ state }) => state === 'PENDING').length;
+  // The list may have only the newest deliveries, so its count is exact only if the list is short.
+  const waiting = deliveries?.filter(({ state }) => state === 'PENDING').length ?? 0;
+  const isKnown = deliveries !== undefined && deliveries.length < LISTED;
   const name = webhook.name!;
   const remove = async () => {
     setDeleting(true);
@@ -151,11 +154,13 @@ function DeleteDialog({ webhook, deliveries, setDeleting, onClose }: HeadProps &
     <ConfirmDialog title="Delete this webhook?" verb="Delete webhook" onConfirm={remove} onClose={onClose}>
       <p>
         Nothing is sent to <bdi className="mono">{webhook.url}</bdi> anymore.{' '}
-        {waiting === 0
-          ? 'No delivery is waiting.'
-          : waiting === 1
-            ? 'The delivery that waits is dropped.'
-            : `${count(waiting)} deliveries that wait are dropped.`}
+        {!isKnown
+          ? 'Deliveries that wait are dropped.'
+          : waiting === 0
+            ? 'No delivery is waiting.'
+            : waiting === 1
+              ? 'The delivery that waits is dropped.'
+              : `${count(waiting)} deliveries that wait are dropped.`}
       </p>
       <p>Its secret and the list of its deliveries are lost. A new webhook gets another secret.</p>
     </ConfirmDialog>
