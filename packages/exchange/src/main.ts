@@ -1,7 +1,7 @@
 /** Starts and stops a complete exchange. */
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { ExchangeError, timestampOf } from '@measurement-exchange/contract';
+import { ExchangeError } from '@measurement-exchange/contract';
 import { listenAt, Secrets } from '@measurement-exchange/server';
 import { telemetry } from '@measurement-exchange/server/telemetry';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -12,6 +12,7 @@ import { createApiKeyVerifier } from './auth/apiKeys.ts';
 import { createClientCertificateVerifier } from './auth/clientCertificates.ts';
 import { createPrincipalResolver } from './auth/principals.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
+import { createClock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { demoProtocols, requireDuchies } from './config/duchies.ts';
 import { requireProductionConfig, requireProductionDatabase } from './config/production.ts';
@@ -77,7 +78,7 @@ export async function start(
   const callers = await identifyCallers(db, config);
   const demo = demoProtocols(config);
   const protocols = demo ?? config.protocols;
-  const clock = () => timestampOf(performance.timeOrigin + performance.now());
+  const clock = createClock();
   const doctor = new DoctorRuns({ db, clock, connection: connections.app, log });
   opened.defer(() => doctor.stop());
   const principalsChanged = () => {

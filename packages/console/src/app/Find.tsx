@@ -39,6 +39,7 @@ function FindDialog({ onClose }: { onClose: () => void }) {
   };
   const current = Math.min(at, Math.max(0, found.length - 1));
   const onKey = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) setAt((current + step + found.length) % Math.max(1, found.length));
     else if (event.key === 'Enter' && found[current]) go(found[current]);

@@ -75,8 +75,8 @@ export function eventGroupName(party: string, id: string): string {
 }
 
 /**
- * The maximum depth of entity metadata. In gRPC, each level takes three nested messages, and many clients read at most
- * 100.
+ * The maximum depth of entity metadata. In protobuf, each level takes three nested messages, and many clients read at
+ * most 100.
  */
 const MAX_ENTITY_METADATA_DEPTH = 16;
 

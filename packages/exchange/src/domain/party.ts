@@ -148,8 +148,15 @@ function readEndpoint(endpoint: string, rules: EndpointRules): string {
   return url.origin;
 }
 
+/** Everybody who lists parties reads their keys. A key and its signature have a few hundred bytes. */
+const MAX_PUBLIC_KEY_BYTES = 16 * 1024;
+
 export function requireEncryptionPublicKey(key: SignedMessage | undefined, field: string): void {
   if (key === undefined) return;
+  if (key.message.length + key.signature.length > MAX_PUBLIC_KEY_BYTES) {
+    const description = `must have at most ${MAX_PUBLIC_KEY_BYTES} bytes with its signature`;
+    throw invalid([{ field: `${field}.message`, description }]);
+  }
   try {
     if (fromBinary(specs.EncryptionPublicKeySchema, key.message).data.length > 0) return;
   } catch {

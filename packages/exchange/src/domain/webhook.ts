@@ -95,10 +95,16 @@ export function updateWebhook(
   };
 }
 
+const MAX_URL = 2000;
+
 function readUrl(text: string, isDevelopment: boolean): string {
   const problem = urlProblem(text, isDevelopment);
   if (problem !== undefined) throw invalid([{ field: 'url', description: problem }]);
-  return new URL(text).href;
+  const { href } = new URL(text);
+  // Encoding a character makes it three times as long.
+  if (href.length > MAX_URL)
+    throw invalid([{ field: 'url', description: `must have at most ${MAX_URL} characters` }]);
+  return href;
 }
 
 /**

@@ -62,6 +62,10 @@ export function describeCertificate(der: Uint8Array): CertificateDescription {
       );
     }
   }
+  // A malformed date may be beyond the years that timestamps have.
+  if ([notBefore, notAfter].some((date) => date.getUTCFullYear() < 1 || date.getUTCFullYear() > 9999)) {
+    throw new BadCertificate('has a date that is not in the years 1 to 9999');
+  }
   return {
     subjectKeyIdentifier,
     notBefore: timestampOf(notBefore.getTime()),

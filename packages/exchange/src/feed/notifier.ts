@@ -3,6 +3,7 @@
  * the log, and a periodic poll finds changes whose notification was lost.
  */
 import { randomBytes, randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { type Database, sql } from '../database/db.ts';
@@ -13,6 +14,8 @@ const CHANNEL = 'mex_changes';
 const NOTIFY_EVERY_MS = 10;
 /** The maximum length of a notification's payload. PostgreSQL accepts less than 8,000 bytes. */
 const MAX_PAYLOAD = 7_900;
+const CONNECT_MS = 10_000;
+const END_MS = 1_000;
 const RECONNECT_MS = 500;
 const ALL = '*';
 
@@ -43,6 +46,7 @@ export class ChangeNotifier {
     const client = new pg.Client({
       ...this.connection,
       application_name: 'mex changes',
+      connectionTimeoutMillis: CONNECT_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
     });
@@ -98,6 +102,7 @@ export class ChangeNotifier {
     this.bus.off('committed', this.notify);
     clearTimeout(this.sending);
     clearTimeout(this.reconnecting);
-    await this.listening?.end().catch(() => {});
+    // An unreachable server does not confirm the end of the connection.
+    await Promise.race([this.listening?.end().catch(() => {}), sleep(END_MS, undefined, { ref: false })]);
   }
 }

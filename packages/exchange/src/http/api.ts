@@ -138,7 +138,10 @@ export function registerApi(app: FastifyInstance, { pipeline, bodyLimitBytes }: 
     const { method, progress } = request;
     // A stream lasts for minutes, so release the memory of its request.
     progress.authorized = undefined;
-    void streams.serve(reply.raw, reply.getHeaders(), open).then(() => {
+    const onError = (error: ExchangeError) => {
+      progress.error = error;
+    };
+    void streams.serve(reply.raw, reply.getHeaders(), open, onError).then(() => {
       // Record the request here, because Fastify does not call `onResponse` if the client disconnected.
       if (!reply.raw.destroyed) return;
       const wire = { method, status: reply.raw.statusCode };

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { Change, toJson } from '@measurement-exchange/contract';
+import { Change, type ExchangeError, toJson } from '@measurement-exchange/contract';
 import type { ChangeEvent, OpenStream } from '../serving/index.ts';
 import { toExchangeError } from './errors.ts';
 
@@ -25,6 +25,7 @@ export class EventStreams {
     response: ServerResponse,
     headers: Record<string, number | string | string[] | undefined>,
     stream: OpenStream,
+    onError: (error: ExchangeError) => void = () => {},
   ): Promise<void> {
     // Do not use chunked encoding, because it would double the cost of sending an event. The end of the connection
     // marks the end of the stream.
@@ -33,14 +34,18 @@ export class EventStreams {
     response.writeHead(200, { ...headers, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
     if (stream.token !== undefined) response.write(`id: ${stream.token}\n\n`);
     flattenHead(response);
-    return this.pass(response, stream);
+    return this.pass(response, stream, onError);
   }
 
   /**
    * Passes events on until the stream ends. Kept separate from `serve`, so that the headers can be garbage-collected
    * while the stream is open.
    */
-  private async pass(response: ServerResponse, stream: OpenStream): Promise<void> {
+  private async pass(
+    response: ServerResponse,
+    stream: OpenStream,
+    onError: (error: ExchangeError) => void,
+  ): Promise<void> {
     response.once('close', () => stream.end());
     this.add(response);
     try {
@@ -53,7 +58,9 @@ export class EventStreams {
         if (!isTaken && !(await this.drained(response))) response.destroy();
       }
     } catch (error) {
-      response.write(`event: error\ndata: ${JSON.stringify(toExchangeError(error))}\n\n`);
+      const failure = toExchangeError(error);
+      onError(failure);
+      response.write(`event: error\ndata: ${JSON.stringify(failure)}\n\n`);
     } finally {
       // Tell the client when to reconnect. When the exchange stops, all clients reconnect at the same time, so their
       // delays are longer and vary more.

@@ -12,6 +12,9 @@ import { certificatesOf } from './waits.ts';
 const HOUR_MS = 3600_000;
 const NEAR = 1 / 4;
 
+/** An operator may set a deadline that is never reached. */
+const LAST_TIME = Date.UTC(9999, 11, 31);
+
 interface Deadline {
   at: Timestamp;
   from: Timestamp;
@@ -21,7 +24,7 @@ export function deadlineOf({ aggregate, deadlines }: Facts): Deadline | undefine
   const { measurement, participants } = aggregate;
   const all: Deadline[] = [];
   const add = (from: Timestamp, hours: number) => {
-    all.push({ from, at: timestampOf(Date.parse(from) + hours * HOUR_MS) });
+    all.push({ from, at: timestampOf(Math.min(Date.parse(from) + hours * HOUR_MS, LAST_TIME)) });
   };
   if (deadlines.cancelPendingAfterDays !== undefined) {
     add(measurement.createTime, deadlines.cancelPendingAfterDays * 24);

@@ -54,9 +54,10 @@ function attempt(
     if (earlier !== undefined) {
       requireSameContent(earlier.hash, key!.hash, key!.id, reportName({ consumer, id: earlier.id }));
       const existing = await getReport(tx, consumer, earlier.id);
-      return { view: () => viewReport(existing!) };
+      if (existing !== undefined) return { view: () => viewReport(existing) };
+      // The report was deleted after it was found, so its requestId is free.
     }
-    if (isTaken) throw alreadyExists(reportName(ids));
+    if (isTaken && earlier === undefined) throw alreadyExists(reportName(ids));
     const added = newEntries(consumer, [], request.body.measurements);
     const entries = await withStates(tx, consumer, added);
     const now = exchange.clock();

@@ -34,6 +34,8 @@ export class Attempts {
   readonly running = new Map<string, Promise<void>>();
   readonly counts = { handled: 0, failed: 0 };
   /** Whether requisitions that the last poll skipped can be started now. */
+  /** The requisitions that cannot start yet, because their consumer has too many open ones. `onRoom` polls for them. */
+  private readonly refused = new Set<string>();
   hasRoom = false;
   private readonly context: AgentContext;
   private readonly responder: Responder;
@@ -59,6 +61,7 @@ export class Attempts {
   beginPoll(): void {
     this.hasRoom = false;
     this.handled.clear();
+    this.refused.clear();
   }
 
   keepOnly(open: ReadonlySet<string>): void {
@@ -69,7 +72,8 @@ export class Attempts {
   /** Schedules a poll for the time when the first retry is due. */
   armRetries(): void {
     for (const name of this.retries.names()) {
-      if (!this.running.has(name) && !this.awaitingDuchies.has(name)) this.retries.arm(name);
+      const isWaiting = this.awaitingDuchies.has(name) || this.refused.has(name);
+      if (!this.running.has(name) && !isWaiting) this.retries.arm(name);
     }
   }
 
@@ -79,7 +83,10 @@ export class Attempts {
     if (this.running.has(name) || this.handled.has(name) || !isDue(name)) return;
     if (this.mustAwaitDuchies(requisition) || !this.retries.hasRoomFor(requisition)) return;
     const { key, most } = boundOf(requisition);
-    if (!this.bounds.admit(key, most)) return;
+    if (!this.bounds.admit(key, most)) {
+      this.refused.add(name);
+      return;
+    }
     onStart?.(name);
     const job = this.attemptInTurn(requisition, signal).finally(() => {
       this.running.delete(name);

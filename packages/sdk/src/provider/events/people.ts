@@ -110,12 +110,21 @@ function groupsOf({ subpopulations, ranges }: Population, attributes: readonly s
   return [...groups.values()].map(({ values, vids }) => ({ values, vids: joinIntervals(vids) }));
 }
 
+/** The maximum number of CEL steps for all groups of a population. They take less than a minute. */
+const MAX_GROUP_STEPS = 50_000_000;
+
 /** Returns the groups for which the conditions that use only attributes of people are true. */
 async function matching(
   text: FilterText,
   { attributes, cost }: NonNullable<CompiledFilter['people']>,
   groups: Group[],
 ): Promise<Group[]> {
+  if (cost * groups.length > MAX_GROUP_STEPS) {
+    throw new FilterError(
+      'FILTER_LIMIT',
+      `The conditions on people take more than ${MAX_GROUP_STEPS} steps for the ${groups.length} groups of the population: shorten them.`,
+    );
+  }
   const rows = groups.map(({ values }) => attributes.map((name) => values[name]));
   const matched = await match(text, { part: 'people', cost, rows });
   return groups.filter((_, i) => matched[i]);

@@ -21,15 +21,32 @@ export interface Writer {
 
 export function conditionOf({ selections }: Pick<SourceQuery, 'selections'>, writer: Writer): string {
   if (selections.length === 0) return 'false';
-  const selected = `(${selections.map((selection) => `(${selectionCondition(selection, writer)})`).join(' OR ')})`;
+  // Write each filter once, even if several intervals use it, because the limits of a query count it once.
+  const same = Map.groupBy(selections, ({ sql, matching, vids }) =>
+    [idOf(sql), idOf(matching), idOf(vids)].join(' '),
+  );
+  const selected = `(${[...same.values()].map((group) => `(${groupCondition(group, writer)})`).join(' OR ')})`;
   return writer.hasEvents === undefined ? selected : `${selected} AND ${writer.hasEvents}`;
 }
 
-function selectionCondition(selection: SourceSelection, writer: Writer): string {
-  const { references, interval, vids, sql, matching } = selection;
+/** Identifies an object, so that selections can be grouped by the objects that they share. */
+const ids = new WeakMap<object, number>();
+let lastId = 0;
+function idOf(object: object | undefined): number {
+  if (object === undefined) return 0;
+  const id = ids.get(object) ?? ++lastId;
+  ids.set(object, id);
+  return id;
+}
+
+/** Writes the condition of selections that differ only in their references and intervals. */
+function groupCondition(group: readonly SourceSelection[], writer: Writer): string {
+  const { vids, sql, matching } = group[0]!;
+  const events = group.map(
+    ({ references, interval }) => `${writer.references(references)} AND ${writer.within(interval)}`,
+  );
   return [
-    writer.references(references),
-    writer.within(interval),
+    events.length === 1 ? events[0]! : `(${events.map((each) => `(${each})`).join(' OR ')})`,
     ...(vids ? [vidCondition(vids, writer.vid)] : []),
     ...(sql ? [written(sql, writer)] : []),
     ...(matching ? [writer.matched(matching)] : []),

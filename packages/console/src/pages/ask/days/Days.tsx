@@ -1,5 +1,5 @@
 /** The step of the form that picks the days to count. */
-import { useCallback, useId } from 'react';
+import { useCallback, useId, useRef } from 'react';
 import { Swatch } from '../../../parts/Chart.tsx';
 import { Icon } from '../../../parts/Icon.tsx';
 import { Step } from '../form/Step.tsx';
@@ -43,6 +43,11 @@ export function Days({ ask }: { ask: Picking }) {
 
 function Ends({ days, onRange }: { days: DayRange; onRange: (range: DayRange) => void }) {
   const [from, until] = [useId(), useId()];
+  // A date field reports each typed digit. The other day is therefore that from before typing.
+  const before = useRef(days);
+  const remember = () => {
+    before.current = days;
+  };
   return (
     <div className="row ends">
       <div className="field">
@@ -52,7 +57,8 @@ function Ends({ days, onRange }: { days: DayRange; onRange: (range: DayRange) =>
           type="date"
           id={from}
           value={days.from}
-          onChange={({ target }) => target.value && onRange(withFrom(target.value, days))}
+          onFocus={remember}
+          onChange={({ target }) => isDay(target.value) && onRange(withFrom(target.value, before.current))}
         />
       </div>
       <div className="field">
@@ -62,13 +68,17 @@ function Ends({ days, onRange }: { days: DayRange; onRange: (range: DayRange) =>
           type="date"
           id={until}
           value={days.until}
-          onChange={({ target }) => target.value && onRange(withUntil(target.value, days))}
+          onFocus={remember}
+          onChange={({ target }) => isDay(target.value) && onRange(withUntil(target.value, before.current))}
         />
       </div>
       <span className="hint">{countOf(days) === 1 ? '1 day' : `${countOf(days)} days`}</span>
     </div>
   );
 }
+
+/** Returns whether a date field has a complete date. While a year is typed, the field has a year below 1000. */
+const isDay = (text: string) => text >= '1970';
 
 /** If the new first day is after the last day, or the new last day is before the first day, both become the new day. */
 const withFrom = (from: Day, { until }: DayRange) => ({ from, until: from > until ? from : until });

@@ -26,6 +26,8 @@ export function FilterField({
   const area = useRef<HTMLTextAreaElement>(null);
   const [caret, setCaret] = useState(0);
   const [isOpen, setOpen] = useState(false);
+  // Tab accepts a completion only after typing or choosing, so that it can also leave the field.
+  const [isTyping, setTyping] = useState(false);
   const [chosen, setChosen] = useState(0);
   const [moveTo, setMoveTo] = useState<number>();
   const { from, to, items } = completionsAt(value, caret, attributes);
@@ -52,16 +54,19 @@ export function FilterField({
     setOpen(true);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (!isHandled(event.key, event.ctrlKey)) return;
+    // While a text is composed, for example in Japanese, Enter ends the composition.
+    if (event.nativeEvent.isComposing || !isHandled(event)) return;
     event.preventDefault();
     event.stopPropagation();
   };
-  const isHandled = (key: string, isControl: boolean): boolean => {
+  const isHandled = ({ key, ctrlKey, shiftKey }: KeyboardEvent): boolean => {
     const move = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0;
-    if (isControl && key === ' ') setOpen(true);
+    if (ctrlKey && key === ' ') setOpen(true);
     else if (shown.length === 0) return false;
-    else if (move !== 0) setChosen((selected + move + shown.length) % shown.length);
-    else if (key === 'Enter' || key === 'Tab') accept(shown[selected]!);
+    else if (move !== 0) {
+      setTyping(true);
+      setChosen((selected + move + shown.length) % shown.length);
+    } else if (key === 'Enter' || (key === 'Tab' && !shiftKey && isTyping)) accept(shown[selected]!);
     else if (key === 'Escape') setOpen(false);
     else return false;
     return true;
@@ -88,11 +93,15 @@ export function FilterField({
             onChange(target.value);
             setCaret(target.selectionStart);
             setOpen(true);
+            setTyping(true);
             setChosen(0);
           }}
           onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart)}
           onFocus={() => setOpen(true)}
-          onBlur={() => setOpen(false)}
+          onBlur={() => {
+            setOpen(false);
+            setTyping(false);
+          }}
           onKeyDown={onKeyDown}
         />
       </div>

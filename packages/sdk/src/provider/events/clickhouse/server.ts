@@ -114,7 +114,15 @@ export class Server {
 
   private async credentials() {
     const { user, password } = this.options;
-    return { auth: { username: user ?? 'default', password: password ? await password() : '' } };
+    const text =
+      password === undefined
+        ? ''
+        : await password().catch((cause: Error) => {
+            throw new EventsUnavailable(`The password of events.source cannot be read: ${cause.message}`, {
+              cause,
+            });
+          });
+    return { auth: { username: user ?? 'default', password: text } };
   }
 
   /** Kills a statement, because closing the connection does not end every statement. */

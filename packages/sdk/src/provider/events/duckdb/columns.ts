@@ -183,7 +183,8 @@ function daySql(column: Column, unit: ColumnNames['timestampUnit']): string {
   const [ticks, perDay] = [cast(name, 'BIGINT'), TICKS_PER_DAY[unit!]];
   // `//` rounds toward zero, so subtract one day from a time before 1970 that is not the start of a day.
   const days = `${ticks} // ${perDay} - CASE WHEN ${ticks} % ${perDay} < 0 THEN 1 ELSE 0 END`;
-  return `DATE '1970-01-01' + ${cast(days, 'INTEGER')}`;
+  // A day beyond the calendar, such as that of a placeholder, is NULL.
+  return `CASE WHEN ${days} BETWEEN -700000 AND 2900000 THEN DATE '1970-01-01' + ${cast(days, 'INTEGER')} END`;
 }
 
 /**

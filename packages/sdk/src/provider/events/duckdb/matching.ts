@@ -1,6 +1,7 @@
 /**
  * Joins the events with temporary tables. Each table stores the combinations of attribute values that match one filter.
  */
+import { randomBytes } from 'node:crypto';
 import {
   type DuckDBConnection,
   DuckDBDataChunk,
@@ -12,8 +13,10 @@ import type { Matching } from '../source.ts';
 import { type Columns, DUCKDB_TYPES } from './columns.ts';
 import { quoteName } from './sql.ts';
 
-const MATCHES = quoteName('matches');
-const columnName = (i: number) => quoteName(`value ${i}`);
+/** No column of the events has such a name, so the names of both are never ambiguous. */
+const UNIQUE = randomBytes(8).toString('hex');
+const MATCHES = quoteName(`matches ${UNIQUE}`);
+const columnName = (i: number) => quoteName(`value ${i} ${UNIQUE}`);
 /** Qualifies the column with its table, because the events may have a column with the same name. */
 const columnOf = (table: string, column: string) => `${quoteName(table)}.${column}`;
 

@@ -20,7 +20,7 @@ export function referencesOf(
     const sql = `SELECT ${eventGroup} AS reference, count(*) AS n, count(DISTINCT ${day}),
         CAST(min(${day}) AS VARCHAR), CAST(max(${day}) AS VARCHAR)
       FROM ${table.from(parameters)} WHERE ${eventGroup} IS NOT NULL
-      GROUP BY reference ORDER BY n DESC, reference LIMIT ${limit}`;
+      GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${limit}`;
     const rows = (await rowsOf(connection, sql, parameters)) as Row[];
     return rows.map(([reference, n, days, firstDay, lastDay]) => ({
       reference,
