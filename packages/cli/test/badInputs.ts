@@ -116,6 +116,10 @@ const FILTERS: BadInput[] = [
   { args: reach('--filter', 'age = 30'), says: /age = 30\n {8}\^\n {2}line 1, column 5: / },
   { args: reach('--filter', 'age > “30”'), says: /\^\n {2}line 1, column 5: .*not valid CEL/ },
   { args: reach('--filter', '('.repeat(5000)), says: /nests too deep\. Nothing was created/ },
+  {
+    args: ['measure', '--as', 'acme', '--spec', 'x.json', '--epsilon', '1'],
+    says: /leave out --epsilon, or put it into the file/,
+  },
   { args: reach('--filter', 'age > "x'), says: /\^\n {2}line 1, column \d+: / },
 ];
 

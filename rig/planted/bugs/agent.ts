@@ -169,8 +169,8 @@ export const AGENT_BUGS: PlantedBug[] = [
     edits: [
       inProvider(
         'agent/attempts.ts',
-        'if (!this.bounds.admit(key, most)) return;',
-        'if (!this.bounds.admit(key, 1e9 + most)) return;',
+        'if (!this.bounds.admit(key, most)) {',
+        'if (!this.bounds.admit(key, 1e9 + most)) {',
       ),
     ],
     foundBy: test('sdk/test/provider/agentTurns.test.ts', 'a duchy that accepts no upload'),

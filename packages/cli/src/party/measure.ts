@@ -133,7 +133,8 @@ function requireOnlySpec(command: Command): void {
 }
 
 async function measure(type: string | undefined, options: MeasureOptions, command: Command): Promise<void> {
-  if (options.spec !== undefined) requireOnlySpec(command);
+  const isSpec = options.spec !== undefined && type === undefined && options.provider === undefined;
+  if (isSpec) requireOnlySpec(command);
   const acting = await consumerOf(options);
   const question = await questionFrom(acting, type, options);
   const plan = await planOf(acting, question, options);
