@@ -52,6 +52,7 @@ export {
   MAX_REPORT_MEASUREMENTS,
   MAX_RING_MODULUS,
   MAX_VID,
+  MAX_WEBHOOK_URL,
   MEDIA_TYPES,
   Measurement,
   MeasurementConsumer,

@@ -11,7 +11,8 @@ const filter = s.object({
     'Only changes of these kinds; absent or empty: all.',
   ),
 });
-const url = s.text(2000, 1);
+export const MAX_WEBHOOK_URL = 2000;
+const url = s.text(MAX_WEBHOOK_URL, 1);
 const described = { filter: s.optional(filter), description: s.optional(s.text(1000)) };
 
 export const WebhookInput = s.object({ url, ...described });

@@ -10,6 +10,7 @@ import {
   isLoopbackAddress,
   isPublicAddress,
   isPublicHost,
+  MAX_WEBHOOK_URL,
   type RedeliverRequest,
   type Timestamp,
   type WebhookInput,
@@ -95,15 +96,13 @@ export function updateWebhook(
   };
 }
 
-const MAX_URL = 2000;
-
 function readUrl(text: string, isDevelopment: boolean): string {
   const problem = urlProblem(text, isDevelopment);
   if (problem !== undefined) throw invalid([{ field: 'url', description: problem }]);
   const { href } = new URL(text);
   // Encoding a character makes it three times as long.
-  if (href.length > MAX_URL)
-    throw invalid([{ field: 'url', description: `must have at most ${MAX_URL} characters` }]);
+  if (href.length > MAX_WEBHOOK_URL)
+    throw invalid([{ field: 'url', description: `must have at most ${MAX_WEBHOOK_URL} characters` }]);
   return href;
 }
 

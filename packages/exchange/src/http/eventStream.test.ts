@@ -29,6 +29,7 @@ async function serve(
   const ended = new EventEmitter();
   const closed = Promise.withResolvers<undefined>();
   let isClosed = false;
+  const failures: ExchangeError[] = [];
   const whole: Watch = {
     token: 'start',
     next: () => closed.promise,
@@ -39,7 +40,9 @@ async function serve(
     ...watch,
   };
   server = createServer((_request, response: ServerResponse) => {
-    void streams.serve(response, {}, opened.open(whole, isAuthorized)).then(() => ended.emit('ended'));
+    void streams
+      .serve(response, {}, opened.open(whole, isAuthorized), (error) => failures.push(error))
+      .then(() => ended.emit('ended'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const over = new Promise((resolve) => ended.once('ended', resolve));
@@ -49,7 +52,7 @@ async function serve(
   let text = '';
   response.on('error', () => {});
   if (isRead) response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-  return { over, response, text: () => text, isClosed: () => isClosed };
+  return { over, response, text: () => text, isClosed: () => isClosed, failures };
 }
 
 it('ends a stream at its maximum age with a retry time of 100 to 299 ms', async () => {
@@ -124,8 +127,9 @@ it('disconnects a reader that does not read, and stops generating pages for it',
 
 it('sends an error event if reading changes fails after the stream has begun', async () => {
   const next = () => Promise.reject(new ExchangeError('CHANGE_TOKEN_EXPIRED', 'The token is too old.'));
-  const { over, text } = await serve({ next }, {});
+  const { over, text, failures } = await serve({ next }, {});
   await over;
+  expect(failures).toMatchObject([{ reason: 'CHANGE_TOKEN_EXPIRED' }]);
   await expect.poll(text).toContain('event: error\ndata: {"error":');
   expect(text()).toContain('CHANGE_TOKEN_EXPIRED');
 });

@@ -25,7 +25,7 @@ export class EventStreams {
     response: ServerResponse,
     headers: Record<string, number | string | string[] | undefined>,
     stream: OpenStream,
-    onError: (error: ExchangeError) => void = () => {},
+    onError: (error: ExchangeError) => void,
   ): Promise<void> {
     // Do not use chunked encoding, because it would double the cost of sending an event. The end of the connection
     // marks the end of the stream.

@@ -34,9 +34,9 @@ export class Attempts {
   readonly running = new Map<string, Promise<void>>();
   readonly counts = { handled: 0, failed: 0 };
   /** Whether requisitions that the last poll skipped can be started now. */
-  /** The requisitions that cannot start yet, because their consumer has too many open ones. `onRoom` polls for them. */
-  private readonly refused = new Set<string>();
   hasRoom = false;
+  /** The requisitions that the last poll could not start, because too many with the same bound run. */
+  private readonly refused = new Set<string>();
   private readonly context: AgentContext;
   private readonly responder: Responder;
   private readonly turns: Turns;
